@@ -1,0 +1,43 @@
+# `make demo` and `make test` do all their own set-up in .venv; the stamps below make a second call quick.
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INPUTS := pyproject.toml constraints.txt
+
+.PHONY: install demo test test-slow lint speed clean
+
+install: $(VENV)/.installed-all
+
+$(VENV)/.installed-all: $(INPUTS) | $(VENV)/bin/python
+	$(PIP) -e '.[plot,data,dev]'
+	@touch $@ $(VENV)/.installed-demo
+
+$(VENV)/.installed-demo: $(INPUTS) | $(VENV)/bin/python
+	$(PIP) -e '.[plot]'
+	@touch $@
+
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "newfound needs $(PYTHON); call make PYTHON=/path/to/python (3.11 or newer)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/newfound demo
+
+test: install
+	$(BIN)/python -m pytest -n 2
+
+test-slow: install
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+speed: install
+	$(BIN)/python -m newfound.benchmark.speed
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

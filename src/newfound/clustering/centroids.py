@@ -1,0 +1,75 @@
+"""Classes as centroids: k-means on the unlabelled rows, and rows assigned by distance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+
+Floats = NDArray[np.float64]
+
+_SMALLEST_VARIANCE = 1e-12  # rows that equal their centroids still get finite probabilities
+
+
+def fit_centroids(
+    rows: Floats, codes: NDArray[np.int64], n_novel: int, n_init: int, rng: np.random.RandomState
+) -> tuple[Floats, float]:
+    """Centroids of the known classes and, by k-means, of the novel classes among the unlabelled rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    codes : ndarray of shape (n,), int64
+        Known class of each row, -1 where unlabelled.
+    n_novel, n_init : int
+        Number of novel classes, and of starts of k-means of which the best is kept.
+    rng : RandomState
+
+    Returns
+    -------
+    centroids : ndarray of shape (n_known + n_novel, d)
+        The known classes, then the novel ones, those with the most rows first.
+    variance : float
+        Mean squared distance of the rows to their centroids, per dimension.
+    """
+    known, codes = class_means(rows, codes), codes.copy()
+    centroids = known
+    if n_novel:
+        unlabelled = codes < 0
+        kmeans = KMeans(n_novel, n_init=n_init, random_state=int(rng.randint(2**31 - 1))).fit(rows[unlabelled])
+        by_size = np.argsort(-np.bincount(kmeans.labels_, minlength=n_novel), kind="stable")
+        centroids = np.concatenate([known, kmeans.cluster_centers_[by_size]])
+        codes[unlabelled] = len(known) + np.argsort(by_size)[kmeans.labels_]
+    variance = float(np.mean((rows - centroids[codes]) ** 2))
+    return centroids, max(variance, _SMALLEST_VARIANCE)
+
+
+def class_means(rows: Floats, codes: NDArray[np.int64]) -> Floats:
+    """Mean of the rows of each code 0, 1, ...; rows of code -1 are left out. Shape (n_classes, d)."""
+    labelled = codes >= 0
+    sums = np.zeros((codes.max(initial=-1) + 1, rows.shape[1]))
+    np.add.at(sums, codes[labelled], rows[labelled])
+    means: Floats = sums / np.bincount(codes[labelled], minlength=len(sums))[:, None]
+    return means
+
+
+def centroid_proba(rows: Floats, centroids: Floats, variance: float) -> Floats:
+    """Probability of each class if classes are round Gaussians of one variance, so that the nearest centroid wins.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    centroids : ndarray of shape (n_classes, d)
+    variance : float
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+        Rows sum to one.
+    """
+    log_likelihood = cdist(rows, centroids, "sqeuclidean") / (-2.0 * variance)
+    log_likelihood -= log_likelihood.max(axis=1, keepdims=True)
+    proba: Floats = np.exp(log_likelihood)
+    proba /= proba.sum(axis=1, keepdims=True)
+    return proba

@@ -1,0 +1,98 @@
+"""A benchmark, loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.datasets.registry import Benchmark
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from newfound.tables.encoder import TableEncoder
+    from newfound.tables.schema import Kind
+
+__all__ = ["Dataset"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Rows to discover on and rows to score on.
+
+    Attributes
+    ----------
+    benchmark : Benchmark
+        Where the rows come from: file, classes, split, regime, whether scores may be reported.
+    X_train, X_test : pandas.DataFrame or ndarray of shape (n_train, d), (n_test, d)
+        Features as in the raw table. Rows are those of the known and the novel classes.
+    y_train : ndarray of shape (n_train,)
+        The label where the class is known; where it is novel, -1 (integer classes) or None (string classes).
+    y_train_truth : ndarray of shape (n_train,)
+        The class of every training row. For evaluation only: never pass it to ``fit``.
+    y_test : ndarray of shape (n_test,)
+        The class of every test row, known or novel. For evaluation only.
+    known_classes, novel_classes : ndarray of shape (n_known,), (n_novel,)
+        Sorted; int64, or object for strings.
+    kinds : dict of str to {"numeric", "categorical"}
+        Kind of every column, for ``TableEncoder``. Columns of an ndarray are called "x0", "x1", and so on.
+    """
+
+    benchmark: Benchmark
+    X_train: pd.DataFrame | NDArray[Any]
+    y_train: NDArray[Any]
+    X_test: pd.DataFrame | NDArray[Any]
+    y_test: NDArray[Any]
+    y_train_truth: NDArray[Any]
+    known_classes: NDArray[Any]
+    novel_classes: NDArray[Any]
+    kinds: dict[str, Kind]
+
+    @property
+    def name(self) -> str:
+        """Name of the benchmark."""
+        return self.benchmark.name
+
+    @property
+    def scoreable(self) -> bool:
+        """Whether scores on these rows mean anything; False for a sample that only exercises the loader."""
+        return self.benchmark.scoreable
+
+    @property
+    def train_novel(self) -> NDArray[np.bool_]:
+        """Unlabelled training rows: those of novel classes; shape (n_train,)."""
+        return np.isin(self.y_train_truth, self.novel_classes)
+
+    @property
+    def test_novel(self) -> NDArray[np.bool_]:
+        """Test rows of novel classes, on which the paper scores; shape (n_test,)."""
+        return np.isin(self.y_test, self.novel_classes)
+
+    def encoder(self) -> TableEncoder:
+        """Return a new, unfitted ``TableEncoder`` with the benchmark's own preparation of its columns."""
+        from newfound.tables.encoder import TableEncoder
+
+        return TableEncoder(kinds=self.kinds, numeric_scaling=self.benchmark.numeric_scaling)
+
+    def __repr__(self) -> str:
+        n_categorical = sum(kind == "categorical" for kind in self.kinds.values())
+        n_unlabelled, n_test_novel = int(self.train_novel.sum()), int(self.test_novel.sum())
+        n_labelled, n_test_known = len(self.y_train) - n_unlabelled, len(self.y_test) - n_test_novel
+        lines = [
+            f"Dataset {self.name!r} ({self.benchmark.regime})",
+            f"  columns: {len(self.kinds)} ({len(self.kinds) - n_categorical} numeric, {n_categorical} categorical)",
+            f"  train:   {len(self.y_train):,} rows, {n_labelled:,} labelled, {n_unlabelled:,} unlabelled",
+            f"  test:    {len(self.y_test):,} rows, {n_test_known:,} known, {n_test_novel:,} novel",
+            f"  known:   {_listed(self.known_classes)}",
+            f"  novel:   {_listed(self.novel_classes)}",
+        ]
+        if not self.scoreable:
+            lines.append("  a sample: no score may be reported on these rows")
+        return "\n".join(lines)
+
+
+def _listed(classes: NDArray[Any]) -> str:
+    return f"{len(classes)} classes: {', '.join(str(label) for label in classes)}"

@@ -1,0 +1,85 @@
+"""From a split rule to the row numbers that train and test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from newfound.datasets.files import find_file
+from newfound.datasets.registry import (
+    Benchmark,
+    CappedSplit,
+    ColumnSplit,
+    FirstRowsSplit,
+    IndexSplit,
+    RandomSplit,
+)
+
+__all__ = ["split_rows"]
+
+Rows = NDArray[np.intp]
+TEST_SHARE = 0.3
+
+
+def split_rows(benchmark: Benchmark, target: NDArray[Any], split_column: NDArray[Any] | None) -> tuple[Rows, Rows]:
+    """Row numbers of the training and of the test part, without rows of classes that are neither known nor novel.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+    target : ndarray of shape (n,)
+        Class of every row of the raw table.
+    split_column : ndarray of shape (n,) or None
+        "train" or "test" for every row, where the raw table says so.
+
+    Returns
+    -------
+    train, test : ndarray of shape (n_train,), ndarray of shape (n_test,)
+        In the order in which the rows are to be used.
+    """
+    novel = np.isin(target, np.array(benchmark.novel, dtype=target.dtype))
+    listed = novel | np.isin(target, np.array(benchmark.known, dtype=target.dtype))
+    match benchmark.split:
+        case ColumnSplit():
+            assert split_column is not None, f"{benchmark.file} has no split column"
+            train, test = np.flatnonzero(split_column == "train"), np.flatnonzero(split_column == "test")
+        case FirstRowsSplit(train=n_train, test=n_test):
+            rows = np.arange(len(target))
+            train, test = rows[:n_train], rows[n_train : n_train + n_test]
+        case IndexSplit() as split:
+            train, test = _indices(benchmark.name, split)
+        case RandomSplit(seed=seed, max_per_class=most):
+            # classes that are left out must not take part in the draw
+            return _random(_first_of_each_class(np.flatnonzero(listed), target, most), seed, stratify=target)
+        case CappedSplit() as split:
+            train, test = _random(np.flatnonzero(listed), split.seed)
+            return _capped_train(train, novel, split), test[: split.test]
+    return train[listed[train]], test[listed[test]]
+
+
+def _indices(name: str, split: IndexSplit) -> tuple[Rows, Rows]:
+    with np.load(find_file(split.file, split.sha256, benchmark=name), allow_pickle=False) as arrays:
+        return arrays[split.train].astype(np.intp), arrays[split.test].astype(np.intp)
+
+
+def _random(rows: Rows, seed: int, *, stratify: NDArray[Any] | None = None) -> tuple[Rows, Rows]:
+    strata = None if stratify is None else stratify[rows]
+    train, test = train_test_split(rows, test_size=TEST_SHARE, random_state=seed, stratify=strata)
+    return train, test
+
+
+def _first_of_each_class(rows: Rows, target: NDArray[Any], most: int | None) -> Rows:
+    if most is None:
+        return rows
+    firsts: list[Rows] = [np.flatnonzero(target[rows] == label)[:most] for label in np.unique(target[rows])]
+    return rows[np.sort(np.concatenate(firsts))]
+
+
+def _capped_train(train: Rows, novel: NDArray[np.bool_], split: CappedSplit) -> Rows:
+    known_positions = np.flatnonzero(~novel[train])[: split.known]
+    novel_positions = np.flatnonzero(novel[train])[: split.novel]
+    kept: Rows = train[np.sort(np.concatenate([known_positions, novel_positions]))]
+    return kept

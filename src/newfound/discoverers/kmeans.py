@@ -1,0 +1,91 @@
+"""KMeansDiscoverer: k-means on the unlabelled rows, the paper's unsupervised competitor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.clustering.centroids import centroid_proba, fit_centroids
+from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats, finite_floats
+from newfound.discoverers.parameters import check_integer
+from newfound.tables import TableEncoder
+
+
+class KMeansDiscoverer(BaseDiscoverer):
+    """Novel classes by k-means on the encoded unlabelled rows; known classes by their means.
+
+    The known classes do not influence which novel classes are found, so it also works without any. A new row goes to
+    the nearest centroid.
+
+    Parameters
+    ----------
+    n_novel_classes : int or "auto", default="auto"
+        Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    n_init : int, default=10
+        Starts of k-means, of which the best is kept.
+    encoder : TableEncoder or None, default=None
+        How the table is prepared; None is ``TableEncoder()``.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    classes_, known_classes_, novel_classes_ : ndarray
+        All classes, the known ones, then the novel ones (the largest first).
+    labels_ : ndarray of shape (n,)
+        Class of each training row: its known class, or the novel class found for it.
+    centroids_ : ndarray of shape (n_classes, d)
+        Centroid of each class in the encoded table.
+
+    Examples
+    --------
+    >>> from newfound import KMeansDiscoverer
+    >>> model = KMeansDiscoverer(n_novel_classes=2, random_state=0)
+    >>> model.fit([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], [0, 0, -1, -1, -1, -1]).labels_.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+
+    _needs_known_classes = False
+
+    def __init__(
+        self,
+        n_novel_classes: int | Literal["auto"] = "auto",
+        *,
+        n_init: int = 10,
+        encoder: TableEncoder | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_novel_classes = n_novel_classes
+        self.n_init = n_init
+        self.encoder = encoder
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_integer("n_init", self.n_init, low=1)
+
+    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        self.centroids_, self.variance_ = fit_centroids(rows, codes, n_novel, self.n_init, rng)
+        if not n_novel:
+            return np.empty(0, dtype=np.int64)
+        found: Codes = self._novel_proba(rows[codes < 0]).argmax(axis=1)
+        return found
+
+    def _proba(self, rows: Floats) -> Floats:
+        return centroid_proba(rows, self.centroids_, self.variance_)
+
+    def _novel_proba(self, rows: Floats) -> Floats:
+        return centroid_proba(rows, self.centroids_[len(self.known_classes_) :], self.variance_)
+
+    def _latent(self, rows: Floats) -> Floats:
+        return rows
+
+    def _fitted_state(self) -> Arrays:
+        return {"centroids": self.centroids_, "variance": np.array([self.variance_])}
+
+    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        shape = (len(self.classes_), self.encoder_.layout_.n_columns)
+        self.centroids_ = finite_floats(arrays, "centroids", shape)
+        self.variance_ = float(finite_floats(arrays, "variance", (1,), positive=True)[0])

@@ -1,0 +1,189 @@
+"""What discoverers made of packed networks share: the members, their devices and their consensus."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from newfound.clustering.consensus import align_members
+from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
+from newfound.discoverers.parameters import check_integer, check_layers, pick_device
+from newfound.errors import InputError, ModelFileError
+from newfound.nn import DiscoveryNetwork, MemberStreams
+
+_MAX_WIDTH = 1024
+_CHUNK_NUMBERS = 1 << 22  # numbers in the input of one prediction step, over all members
+_PREFIX = "network."
+
+
+class PackedDiscoverer(BaseDiscoverer):
+    """Base of discoverers whose members are packed networks, trained at once and voting together.
+
+    A subclass implements `_build`, `_train`, `_member_proba` and `_reorder_novel`.
+    """
+
+    n_members: int
+    hidden_layers: list[int] | None
+    device: Any
+    verbose: int
+
+    network_: DiscoveryNetwork
+    member_labels_: NDArray[Any]
+
+    def member(self, index: int) -> Self:
+        """One member as a fitted discoverer of its own.
+
+        Parameters
+        ----------
+        index : int
+            From 0 to ``n_members - 1``.
+
+        Returns
+        -------
+        discoverer of the same class, with ``n_members=1``
+            Its classes have the names that the consensus gave them.
+        """
+        if not self._is_fitted():
+            self._refuse()
+        if check_integer("index", index, low=0) >= self.n_members:
+            raise InputError(f"Got index={index}, but there are {self.n_members} members, numbered from 0.")
+        alone = copy.copy(self)
+        alone.n_members = 1
+        alone.labels_ = self.member_labels_[index]
+        alone._restore_fitted({name: array[index : index + 1] for name, array in self._fitted_state().items()})
+        return alone
+
+    # ---- what subclasses implement
+
+    def _build(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        """Build the network; without streams its parameters stay unset."""
+        raise NotImplementedError
+
+    def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
+        """Train on rows (n, d) with known codes (n,), and return the network."""
+        raise NotImplementedError
+
+    def _member_proba(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Each member's probabilities of all and of the novel classes; (n_members, n, n_classes), (..., n_novel)."""
+        raise NotImplementedError
+
+    def _reorder_novel(self, order: NDArray[np.int64]) -> None:
+        """Make novel class ``order[m, j]`` of each member ``m`` its class ``j``."""
+        raise NotImplementedError
+
+    # ---- the base's hooks
+
+    def _check_parameters(self) -> None:
+        check_integer("n_members", self.n_members, low=1)
+        check_layers("hidden_layers", self.hidden_layers)
+        check_integer("verbose", self.verbose, low=0)
+        pick_device(self.device)
+
+    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        device = pick_device(self.device)
+        streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
+        x = torch.as_tensor(rows, dtype=torch.float32, device=device)
+        trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
+        # The network that is kept has no streams, so that it can be copied, saved and loaded.
+        self.network_ = self._load({name: tensor.cpu() for name, tensor in trained.state_dict().items()})
+        return self._agree(rows, codes, n_novel, rng)
+
+    def _agree(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        """Bring the members' classes into one order; return the consensus on the unlabelled rows."""
+        unlabelled = np.flatnonzero(codes < 0)
+        member_codes = np.tile(codes, (self.n_members, 1))
+        consensus = np.empty(0, dtype=np.int64)
+        if n_novel:
+            found = self._member_proba(rows[unlabelled])[1].argmax(axis=2)
+            self._reorder_novel(align_members(found, n_novel))
+            novel = self._member_proba(rows[unlabelled])[1]
+            member_codes[:, unlabelled] = len(self.known_classes_) + novel.argmax(axis=2)
+            consensus = novel.mean(axis=0).argmax(axis=1)
+        self.member_labels_ = self.classes_[member_codes]
+        return consensus
+
+    def _proba(self, rows: Floats) -> Floats:
+        proba: Floats = self._member_proba(rows)[0].mean(axis=0)
+        return proba
+
+    def _novel_proba(self, rows: Floats) -> Floats:
+        proba: Floats = self._member_proba(rows)[1].mean(axis=0)
+        return proba
+
+    def _latent(self, rows: Floats) -> Floats:
+        (latent,) = self._run(rows, lambda network, x: (network.encoder(x),))
+        return np.ascontiguousarray(latent.transpose(1, 0, 2)).reshape(len(rows), -1)
+
+    def _fitted_state(self) -> Arrays:
+        state = {_PREFIX + name: tensor.numpy() for name, tensor in self.network_.state_dict().items()}
+        return state | {"member_codes": self._codes_of(self.member_labels_)}
+
+    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.network_ = self._load(
+            {
+                name.removeprefix(_PREFIX): torch.from_numpy(array)
+                for name, array in arrays.items()
+                if name.startswith(_PREFIX)
+            }
+        )
+        self.member_labels_ = self.classes_[self._codes_from(arrays, "member_codes", (self.n_members, -1))]
+
+    # ---- inside
+
+    def _widths(self, n_features: int, default: list[int]) -> list[int]:
+        """Widths of the encoder's input and layers."""
+        layers = check_layers("hidden_layers", self.hidden_layers)
+        return [n_features, *(layers or [min(max(1, width), _MAX_WIDTH) for width in default])]
+
+    def _load(self, state: Mapping[str, Tensor]) -> DiscoveryNetwork:
+        """Build a network for prediction around given parameters, after a look at their shapes."""
+        with torch.device("meta"):  # no memory is taken until the shapes are known to be right
+            network = self._build(
+                self.encoder_.layout_.n_columns, len(self.known_classes_), len(self.novel_classes_), None
+            )
+        wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+        given = {name: tuple(tensor.shape) for name, tensor in state.items()}
+        if wanted != given or not all(tensor.is_floating_point() for tensor in state.values()):
+            raise ModelFileError(f"The network's arrays {given} are not the expected {wanted}.")
+        network.load_state_dict(dict(state), assign=True)
+        return network.eval().requires_grad_(False)
+
+    def _run(self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]) -> tuple[Floats, ...]:
+        """Apply the network to rows in chunks; results are (n_members, n, ...).
+
+        Double precision makes the result for a row independent of the rows beside it.
+        """
+        device = pick_device(self.device)
+        network = self._load(
+            {name: tensor.to(device, torch.float64) for name, tensor in self.network_.state_dict().items()}
+        )
+        step = max(1, _CHUNK_NUMBERS // (self.n_members * rows.shape[1]))
+        parts = []
+        with torch.inference_mode():
+            for start in range(0, len(rows), step):
+                x = torch.as_tensor(rows[start : start + step], device=device).expand(self.n_members, -1, -1)
+                parts.append([result.cpu().numpy() for result in compute(network, x)])
+        return tuple(np.concatenate(results, axis=1) for results in zip(*parts, strict=True))
+
+
+@contextmanager
+def keeping_what_was_learned(history: list[dict[str, Any]]) -> Iterator[None]:
+    """Turn a Ctrl-C during training into a warning: what was learned until then is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        last = f"{history[-1]['stage']} {history[-1]['epoch']}" if history else "none"
+        warnings.warn(
+            f"Training was interrupted; the last completed epoch is: {last}. The model keeps what it had learned and "
+            "can be used, but its novel classes are less reliable than after a full training.",
+            UserWarning,
+            stacklevel=2,
+        )

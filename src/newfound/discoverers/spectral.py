@@ -1,0 +1,136 @@
+"""SpectralDiscoverer: spectral clustering of the unlabelled rows, the paper's unsupervised competitor."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import SpectralClustering
+from sklearn.neighbors import KNeighborsClassifier
+
+from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats, finite_floats
+from newfound.discoverers.parameters import check_integer
+from newfound.errors import ModelFileError
+from newfound.tables import TableEncoder
+
+
+class SpectralDiscoverer(BaseDiscoverer):
+    """Novel classes by spectral clustering of a neighbour graph; new rows by the vote of their neighbours.
+
+    The known classes do not influence which novel classes are found, so it also works without any.
+
+    Parameters
+    ----------
+    n_novel_classes : int or "auto", default="auto"
+        Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    n_neighbors : int, default=10
+        Neighbours in the graph, and of a new row in the vote.
+    max_rows : int, default=20000
+        Of more unlabelled (or labelled) rows, a random sample of this size is clustered (or votes).
+    encoder : TableEncoder or None, default=None
+        How the table is prepared; None is ``TableEncoder()``.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    classes_, known_classes_, novel_classes_ : ndarray
+        All classes, the known ones, then the novel ones (the largest first).
+    labels_ : ndarray of shape (n,)
+        Class of each training row: its known class, or the novel class found for it.
+
+    Examples
+    --------
+    >>> from newfound import SpectralDiscoverer
+    >>> model = SpectralDiscoverer(n_novel_classes=2, n_neighbors=1, random_state=0)
+    >>> model.fit([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], [0, 0, -1, -1, -1, -1]).labels_.tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
+
+    _needs_known_classes = False
+
+    def __init__(
+        self,
+        n_novel_classes: int | Literal["auto"] = "auto",
+        *,
+        n_neighbors: int = 10,
+        max_rows: int = 20_000,
+        encoder: TableEncoder | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_novel_classes = n_novel_classes
+        self.n_neighbors = n_neighbors
+        self.max_rows = max_rows
+        self.encoder = encoder
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_integer("n_neighbors", self.n_neighbors, low=1)
+        check_integer("max_rows", self.max_rows, low=2)
+
+    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        known = self._sample(np.flatnonzero(codes >= 0), rng)
+        unlabelled = np.flatnonzero(codes < 0)
+        sample = self._sample(unlabelled, rng)
+        found = self._cluster(rows[sample], n_novel, rng)
+        self._voters = np.concatenate([rows[known], rows[sample]])
+        self._voter_codes = np.concatenate([codes[known], len(self.known_classes_) + found])
+        return self._novel_proba(rows[unlabelled]).argmax(axis=1) if n_novel else found
+
+    def _sample(self, index: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
+        if len(index) <= self.max_rows:
+            return index
+        return np.sort(rng.choice(index, self.max_rows, replace=False))
+
+    def _cluster(self, rows: Floats, n_novel: int, rng: np.random.RandomState) -> Codes:
+        """Spectral clusters 0, 1, ..., the largest first; (n, d) to (n,)."""
+        if n_novel in (0, 1, len(rows)):
+            return np.arange(len(rows)) % max(1, n_novel)
+        with warnings.catch_warnings():
+            # A graph in several pieces is no mistake of the user: the pieces are what is sought.
+            warnings.filterwarnings("ignore", message="Graph is not fully connected")
+            found = SpectralClustering(
+                n_novel,
+                affinity="nearest_neighbors",
+                n_neighbors=min(self.n_neighbors, len(rows) - 1) + 1,  # scikit-learn counts the row itself
+                random_state=int(rng.randint(2**31 - 1)),
+                assign_labels="cluster_qr",
+            ).fit_predict(rows)
+        by_size = np.argsort(-np.bincount(found, minlength=n_novel), kind="stable")
+        ordered: Codes = np.argsort(by_size)[found].astype(np.int64)
+        return ordered
+
+    def _vote(self, rows: Floats, first_class: int) -> Floats:
+        """Votes of the nearest rows of the classes from ``first_class`` on; (n, d) to (n, number of these classes)."""
+        voters = self._voter_codes >= first_class
+        n_classes = len(self.classes_) - first_class
+        # The nearer a voter the more it counts, so that a training row keeps its own class.
+        classifier = KNeighborsClassifier(min(self.n_neighbors, int(voters.sum())), weights="distance")
+        classifier.fit(self._voters[voters], self._voter_codes[voters] - first_class)
+        votes = np.zeros((len(rows), n_classes))
+        votes[:, classifier.classes_] = classifier.predict_proba(rows)
+        return votes
+
+    def _proba(self, rows: Floats) -> Floats:
+        return self._vote(rows, 0)
+
+    def _novel_proba(self, rows: Floats) -> Floats:
+        return self._vote(rows, len(self.known_classes_))
+
+    def _latent(self, rows: Floats) -> Floats:
+        return rows
+
+    def _fitted_state(self) -> Arrays:
+        return {"voters": self._voters, "voter_codes": self._voter_codes.astype(np.int32)}
+
+    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        codes = self._codes_from(arrays, "voter_codes", (-1,))
+        if not set(range(len(self.known_classes_), len(self.classes_))) & set(codes.tolist()) and len(
+            self.novel_classes_
+        ):
+            raise ModelFileError("No row votes for a novel class.")
+        self._voter_codes = codes.astype(np.int64)
+        self._voters = finite_floats(arrays, "voters", (len(codes), self.encoder_.layout_.n_columns))

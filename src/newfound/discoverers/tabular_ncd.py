@@ -1,0 +1,226 @@
+"""TabularNCD: the method of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from newfound.discoverers.base import Floats
+from newfound.discoverers.packed import PackedDiscoverer, keeping_what_was_learned
+from newfound.discoverers.parameters import check_choice, check_dropout, check_integer, check_real
+from newfound.errors import InputError
+from newfound.learning.augmentation import Views, majority_categories
+from newfound.learning.batches import MixedBatches
+from newfound.learning.joint import JointSettings, train_jointly
+from newfound.learning.neighbours import neighbours_within
+from newfound.learning.pretraining import PretrainingSettings, pretrain
+from newfound.learning.progress import Progress
+from newfound.nn import ACTIVATIONS, DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.tables import TableEncoder
+
+STEPS = ("ssl", "ce", "bce", "mse")
+_POSITIVES = 1 / 3
+
+
+class TabularNCD(PackedDiscoverer):
+    """Novel class discovery by a shared encoder with a classification and a clustering head.
+
+    An encoder is pre-trained on all rows without labels (VIME). Then two heads are trained on it in turn: one tells the
+    known classes from each other and from a bucket that holds all unlabelled rows, the other gives unlabelled rows
+    that look alike the same novel class. Both must answer alike for a row and for a view of it that was moved towards
+    a neighbour (SMOTE-NC).
+
+    Parameters
+    ----------
+    n_novel_classes : int or "auto", default="auto"
+        Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    top_k : float or None, default=None
+        Positives that each unlabelled row chooses in a batch, in percent of half a batch (the paper's reading). None
+        chooses a third of the mean number of rows that a novel class has in a batch.
+    w1, w2 : float, default=0.8
+        Weight of the classification and of the pairwise loss, from 0 to 1; the rest goes to consistency.
+    lr_classification, lr_clustering : float, default=0.005
+        Learning rates of the two optimisers.
+    k_neighbors : int, default=10
+        Neighbours towards which views are moved.
+    dropout : float, default=0.1
+        Share of hidden values zeroed in training.
+    activation : {"relu", "sigmoid", "tanh"}, default="relu"
+        Activation between the encoder's layers.
+    hidden_layers : list of int or None, default=None
+        Widths of the encoder's layers. None is the paper's [d, d] for d encoded columns, at most 1,024 wide.
+    epochs, pretrain_epochs : int, default=30
+        Passes over the table in the joint training and in the pre-training.
+    batch_size : int, default=512
+        Largest number of rows in a step of the joint training. Small tables are cut into smaller batches.
+    n_members : int, default=1
+        Networks trained at once. With more than one, predictions are the members' common vote.
+    similarity_threshold : float or None, default=None
+        Make pairs positive from this cosine similarity on, instead of by `top_k`.
+    without : collection of {"ssl", "ce", "bce", "mse"}, default=()
+        Parts of the method to leave out: pre-training, cross entropy, pairwise loss, consistency.
+    encoder : TableEncoder or None, default=None
+        How the table is prepared; None is ``TableEncoder()``.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for a GPU where there is one.
+    random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same labels on the same machine.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_, known_classes_, novel_classes_ : ndarray
+        All classes, the known ones, then the novel ones (the largest first).
+    n_novel_classes_ : int
+        Number of novel classes.
+    labels_ : ndarray of shape (n,)
+        Class of each training row: its known class, or the novel class found for it.
+    member_labels_ : ndarray of shape (n_members, n)
+        The same according to each member alone.
+    history_ : list of dict
+        Losses of each epoch; ``pandas.DataFrame(model.history_)`` makes a table of it.
+    encoder_ : TableEncoder
+        The fitted encoder of the table.
+
+    References
+    ----------
+    Troisemaine et al., "A Method for Discovering Novel Classes in Tabular Data", IEEE ICKG 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from newfound import TabularNCD
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(centre, 0.3, (60, 2)) for centre in ([0, 0], [4, 0], [0, 4], [4, 4])])
+    >>> y = np.repeat(["a", "b", None, None], 60)
+    >>> model = TabularNCD(n_novel_classes=2, random_state=0).fit(X, y)
+    >>> model.classes_.tolist()
+    ['a', 'b', 'novel_0', 'novel_1']
+    """
+
+    def __init__(
+        self,
+        n_novel_classes: int | Literal["auto"] = "auto",
+        *,
+        top_k: float | None = None,
+        w1: float = 0.8,
+        w2: float = 0.8,
+        lr_classification: float = 0.005,
+        lr_clustering: float = 0.005,
+        k_neighbors: int = 10,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        hidden_layers: list[int] | None = None,
+        epochs: int = 30,
+        pretrain_epochs: int = 30,
+        batch_size: int = 512,
+        n_members: int = 1,
+        similarity_threshold: float | None = None,
+        without: Collection[str] = (),
+        encoder: TableEncoder | None = None,
+        device: Any = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_novel_classes = n_novel_classes
+        self.top_k = top_k
+        self.w1 = w1
+        self.w2 = w2
+        self.lr_classification = lr_classification
+        self.lr_clustering = lr_clustering
+        self.k_neighbors = k_neighbors
+        self.dropout = dropout
+        self.activation = activation
+        self.hidden_layers = hidden_layers
+        self.epochs = epochs
+        self.pretrain_epochs = pretrain_epochs
+        self.batch_size = batch_size
+        self.n_members = n_members
+        self.similarity_threshold = similarity_threshold
+        self.without = without
+        self.encoder = encoder
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.top_k is not None:
+            check_real("top_k", self.top_k, low=0, high=100, open_low=True)
+        if self.similarity_threshold is not None:
+            check_real("similarity_threshold", self.similarity_threshold, low=-1, high=1)
+        for name in ("w1", "w2"):
+            check_real(name, getattr(self, name), low=0, high=1)
+        for name in ("lr_classification", "lr_clustering"):
+            check_real(name, getattr(self, name), low=0, open_low=True)
+        for name in ("k_neighbors", "batch_size"):
+            check_integer(name, getattr(self, name), low=1)
+        for name in ("epochs", "pretrain_epochs"):
+            check_integer(name, getattr(self, name), low=0)
+        check_dropout(self.dropout)
+        check_choice("activation", self.activation, ACTIVATIONS)
+        unknown = [self.without] if isinstance(self.without, str) else sorted(set(self.without) - set(STEPS))
+        if unknown:
+            raise InputError(f"Got without={self.without!r}, but expected a list of some of {', '.join(STEPS)}.")
+
+    def _build(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        widths = self._widths(n_features, [n_features, n_features])
+        encoder = PackedMLP(self.n_members, widths, activation=self.activation, dropout=self.dropout, streams=streams)
+        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
+
+    def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
+        layout = self.encoder_.layout_
+        groups = torch.as_tensor(layout.groups, device=rows.device)
+        network = self._build(rows.shape[1], len(self.known_classes_), n_novel, streams).to(rows.device)
+        settings = self._joint_settings(codes, n_novel)
+        pretraining = PretrainingSettings(epochs=0 if "ssl" in self.without else self.pretrain_epochs)
+        with Progress(pretraining.epochs + settings.epochs, self.verbose) as progress:
+            self.history_ = progress.history
+            with keeping_what_was_learned(progress.history):
+                alone = None if layout.n_groups == rows.shape[1] else groups
+                pretrain(network.encoder, network.n_latent, rows, alone, pretraining, streams, progress)
+                categorical = torch.as_tensor(layout.categorical, device=rows.device)
+                views = _views(rows, codes, groups, categorical, self.k_neighbors)
+                train_jointly(network, views, codes, settings, streams, progress)
+        return network
+
+    def _joint_settings(self, codes: Tensor, n_novel: int) -> JointSettings:
+        batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], self.batch_size)
+        if self.top_k is None:
+            n_positives = batches.n_unlabelled / max(1, n_novel) * _POSITIVES
+        else:
+            n_positives = batches.batch_rows / 2 * self.top_k / 100
+        return JointSettings(
+            n_positives=max(1, int(n_positives)),
+            threshold=self.similarity_threshold,
+            w1=self.w1,
+            w2=self.w2,
+            lr_classification=self.lr_classification,
+            lr_clustering=self.lr_clustering,
+            epochs=self.epochs,
+            batch_size=self.batch_size,
+            without=frozenset(self.without),
+        )
+
+    def _member_proba(self, rows: Floats) -> tuple[Floats, Floats]:
+        known, novel = self._run(rows, lambda network, x: network.proba(x))
+        if novel.shape[2] == 0:
+            return known, novel
+        return np.concatenate([known[..., :-1], known[..., -1:] * novel], axis=2), novel
+
+    def _reorder_novel(self, order: NDArray[np.int64]) -> None:
+        self.network_.reorder_novel(torch.from_numpy(order))
+
+
+def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int) -> Views:
+    """Views of the training rows by SMOTE-NC."""
+    neighbours = neighbours_within(rows, codes, k_neighbors)
+    if not categorical.any():
+        return Views(rows, neighbours)
+    return Views(rows, neighbours, categorical, majority_categories(rows, neighbours, groups, categorical))

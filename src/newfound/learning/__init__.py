@@ -1,0 +1,1 @@
+"""The steps of training: pure functions of tensors and random streams."""

@@ -1,0 +1,94 @@
+"""SMOTE-NC views: a row moved towards one of its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from newfound.nn import MemberStreams
+
+
+@dataclass(frozen=True)
+class Views:
+    """Makes a slightly different version of training rows.
+
+    Numbers move to a random place on the line to a random neighbour; a category becomes the one that most of the
+    neighbours have.
+
+    Parameters
+    ----------
+    rows : Tensor of shape (n, d)
+        The training rows.
+    neighbours : Tensor of shape (n, k), int64
+        Neighbours of each row.
+    categorical : Tensor of shape (d,), bool, or None
+        Which columns hold categories; None for none.
+    majority : Tensor of shape (n, d) or None
+        The neighbours' most frequent category, in the categorical columns (see `majority_categories`).
+    """
+
+    rows: Tensor
+    neighbours: Tensor
+    categorical: Tensor | None = None
+    majority: Tensor | None = None
+
+    def pair(self, index: Tensor, streams: MemberStreams) -> Tensor:
+        """Rows and their views.
+
+        Parameters
+        ----------
+        index : Tensor of shape (n_members, b), int64
+        streams : MemberStreams
+
+        Returns
+        -------
+        Tensor of shape (n_members, 2b, d)
+            The b rows, then their b views in the same order.
+        """
+        b, k = index.shape[1], self.neighbours.shape[1]
+        choice = streams.integers(k, b)
+        both = self.rows[torch.cat([index, self.neighbours.reshape(-1)[index * k + choice]], dim=1)]
+        row, view = both[:, :b], both[:, b:]
+        view.sub_(row).mul_(streams.uniform(b, 1)).add_(row)
+        if self.categorical is not None and self.majority is not None:
+            view[..., self.categorical] = self.majority[index]
+        return both
+
+
+def majority_categories(rows: Tensor, neighbours: Tensor, groups: Tensor, categorical: Tensor) -> Tensor:
+    """Most frequent category among each row's neighbours, block by block.
+
+    Parameters
+    ----------
+    rows : Tensor of shape (n, d)
+    neighbours : Tensor of shape (n, k), int64
+    groups : Tensor of shape (d,), int64
+        Source column of each column; the categorical columns of one group are one block.
+    categorical : Tensor of shape (d,), bool
+
+    Returns
+    -------
+    Tensor of shape (n, number of categorical columns)
+        Encoded categories, in the order of the categorical columns. Of equally frequent categories the one that stands
+        first in sorted order wins.
+    """
+    columns = categorical.nonzero()[:, 0]
+    majority = rows.new_empty(rows.shape[0], columns.shape[0])
+    for group in groups[columns].unique():
+        block = (groups[columns] == group).nonzero()[:, 0]
+        majority[:, block] = _majority_in_block(rows[:, columns[block]], neighbours)
+    return majority
+
+
+def _majority_in_block(block: Tensor, neighbours: Tensor) -> Tensor:
+    """Majority for the columns of one block, (n, width) to (n, width)."""
+    # One random projection tells categories apart: sorting numbers is far cheaper than sorting lines of a matrix.
+    generator = torch.Generator(device=block.device).manual_seed(0)
+    weights = torch.rand(block.shape[1], generator=generator, device=block.device, dtype=torch.float64)
+    _, codes = torch.unique(block.double() @ weights, return_inverse=True)
+    first = torch.empty(int(codes.max()) + 1, dtype=torch.int64, device=block.device)
+    first[codes] = torch.arange(block.shape[0], device=block.device)
+    winners = torch.cat([codes[near].mode(dim=1).values for near in neighbours.split(65_536)])
+    return block[first[winners]]

@@ -1,0 +1,82 @@
+"""Mini-batches for packed members: every member shuffles for itself, all batches have one size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from newfound.nn import MemberStreams
+
+_MIN_STEPS = 8  # a small table is cut into this many batches an epoch ...
+_MIN_ROWS = 64  # ... as long as each keeps this many rows
+
+
+def rows_in_batch(n_rows: int, batch_size: int) -> int:
+    """Rows in a batch: ``batch_size``, or fewer where a small table would give too few steps an epoch."""
+    return min(n_rows, batch_size, max(_MIN_ROWS, n_rows // _MIN_STEPS))
+
+
+def shuffled_batches(n_rows: int, batch_size: int, streams: MemberStreams) -> Iterator[Tensor]:
+    """One epoch of batches over all rows.
+
+    The few rows that do not fill the last batch wait for the next epoch's shuffle.
+
+    Yields
+    ------
+    Tensor of shape (n_members, b), int64
+        Row numbers, the same number of rows for every member.
+    """
+    b = rows_in_batch(n_rows, batch_size)
+    order = streams.permutation(n_rows)
+    for step in range(n_rows // b):
+        yield order[:, step * b : (step + 1) * b]
+
+
+class MixedBatches:
+    """Batches that hold labelled and unlabelled rows in the proportion of the table.
+
+    A fixed number of each in every batch keeps the shapes of all members equal. Where one kind is so rare that a batch
+    would hold too few rows of it to compare, its rows occur several times an epoch.
+
+    Parameters
+    ----------
+    labelled, unlabelled : Tensor of shape (n_labelled,) and (n_unlabelled,), int64
+        Row numbers.
+    batch_size : int
+        Largest number of rows in a batch, before rare rows are repeated.
+    """
+
+    def __init__(self, labelled: Tensor, unlabelled: Tensor, batch_size: int) -> None:
+        n = labelled.shape[0] + unlabelled.shape[0]
+        self._labelled, self._unlabelled = labelled, unlabelled
+        self.batch_rows = rows_in_batch(n, batch_size)
+        self.n_steps = -(-n // self.batch_rows)
+        self.n_labelled = self._share(labelled.shape[0])
+        self.n_unlabelled = self._share(unlabelled.shape[0])
+
+    def _share(self, n_rows: int) -> int:
+        """Rows of one kind in each batch."""
+        return min(n_rows, max(n_rows // self.n_steps, _MIN_ROWS))
+
+    def epoch(self, streams: MemberStreams) -> Iterator[Tensor]:
+        """One epoch.
+
+        Yields
+        ------
+        Tensor of shape (n_members, n_labelled + n_unlabelled), int64
+            Row numbers, the labelled rows first.
+        """
+        labelled = self._shuffled(self._labelled, self.n_labelled, streams)
+        unlabelled = self._shuffled(self._unlabelled, self.n_unlabelled, streams)
+        for step in range(self.n_steps):
+            yield torch.cat([labelled[:, step], unlabelled[:, step]], dim=1)
+
+    def _shuffled(self, rows: Tensor, share: int, streams: MemberStreams) -> Tensor:
+        """Rows in random order, repeated as often as needed; shape (n_members, n_steps, share)."""
+        needed = self.n_steps * share
+        rounds = -(-needed // rows.shape[0]) if share else 0
+        order = [streams.permutation(rows.shape[0]) for _ in range(rounds)]
+        order = order or [rows.new_zeros(streams.n_members, 0)]
+        return rows[torch.cat(order, dim=1)[:, :needed]].view(streams.n_members, self.n_steps, share)

@@ -1,0 +1,110 @@
+"""The losses of the joint training, each summed over members so that members stay independent."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from torch import Tensor
+
+_SMALLEST = 1e-6  # keeps the logarithm of a pair's probability finite
+
+
+def vime_loss(
+    mask_logits: Tensor, mask: Tensor, values: Tensor, original: Tensor, alpha: float
+) -> tuple[Tensor, Tensor]:
+    """Reconstruction and mask losses of VIME, equations (1) to (3).
+
+    Parameters
+    ----------
+    mask_logits, mask, values, original : Tensor of shape (n_members, b, d)
+        Estimated and true mask, estimated and true values.
+    alpha : float
+        Weight of the mask loss.
+
+    Returns
+    -------
+    reconstruction, weighted_mask : Tensor of shape ()
+        Sums over members of each member's mean; their sum is the loss to minimise.
+    """
+    size = original[0].numel()
+    reconstruction = F.mse_loss(values, original, reduction="sum") / size
+    mask_loss = F.binary_cross_entropy_with_logits(mask_logits, mask, reduction="sum") / size
+    return reconstruction, alpha * mask_loss
+
+
+def classification_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross entropy over the known classes and the bucket of unlabelled rows, equation (4).
+
+    Parameters
+    ----------
+    logits : Tensor of shape (n_members, b, n_classes)
+    targets : Tensor of shape (n_members, b), int64
+
+    Returns
+    -------
+    Tensor of shape ()
+        Sum over members of each member's mean.
+    """
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum") / targets.shape[1]
+
+
+def consistency_loss(logits: Tensor, view_logits: Tensor) -> Tensor:
+    """Mean squared difference between the outputs for rows and for their views, equation (7).
+
+    The outputs are the logits: with softmax outputs, as the equation may be read, the paper's results do not reproduce.
+
+    Parameters
+    ----------
+    logits, view_logits : Tensor of shape (n_members, b, n_classes)
+
+    Returns
+    -------
+    Tensor of shape ()
+        Sum over members of each member's mean.
+    """
+    return F.mse_loss(logits, view_logits, reduction="sum") / logits[0].numel()
+
+
+def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:
+    """Binary cross entropy between pseudo labels and the chance that two rows share a class, equation (5).
+
+    Parameters
+    ----------
+    probabilities : Tensor of shape (n_members, b, n_novel)
+        Softmax outputs of the clustering head.
+    positive : Tensor of shape (n_members, b, b), bool
+        Symmetric pseudo labels. The diagonal is left out of the loss.
+
+    Returns
+    -------
+    Tensor of shape ()
+        Sum over members of each member's mean over the ordered pairs.
+    """
+    return cast(Tensor, _PairwiseLoss.apply(probabilities, positive))
+
+
+class _PairwiseLoss(torch.autograd.Function):
+    """The pairwise loss with its gradient written out: four times as fast as recording every (b, b) operation."""
+
+    @staticmethod
+    def forward(ctx: Any, probabilities: Tensor, positive: Tensor) -> Tensor:
+        b = probabilities.shape[1]
+        same = torch.bmm(probabilities, probabilities.transpose(1, 2))
+        likelihood = torch.where(positive, same, 1.0 - same).clamp_(min=_SMALLEST)
+        likelihood.diagonal(dim1=1, dim2=2).fill_(1.0)
+        n_pairs = max(1, b * (b - 1))
+        loss = -likelihood.log().sum() / n_pairs
+        # d loss / d same is -1/likelihood for positives and +1/likelihood for negatives; pairs beyond the clamp keep
+        # their push, or a confident mistake could never be undone.
+        slope = torch.where(positive, -1.0, 1.0).to(same.dtype).div_(likelihood)
+        slope.diagonal(dim1=1, dim2=2).zero_()
+        # Each probability vector occurs on both sides of a symmetric product, hence the factor 2.
+        ctx.save_for_backward(torch.bmm(slope, probabilities).mul_(2.0 / n_pairs))
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return gradient * grad_outputs[0], None

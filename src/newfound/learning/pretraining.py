@@ -1,0 +1,73 @@
+"""VIME pre-training of the encoder on all rows, without labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from newfound.learning.batches import shuffled_batches
+from newfound.learning.corruption import corrupt
+from newfound.learning.losses import vime_loss
+from newfound.learning.optimisers import adamw
+from newfound.learning.progress import Progress
+from newfound.nn import MemberStreams, PackedLinear
+
+
+@dataclass(frozen=True)
+class PretrainingSettings:
+    """Settings of the pre-training; the defaults are the paper's constants."""
+
+    epochs: int = 30
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    corruption: float = 0.3
+    alpha: float = 2.0
+
+
+def pretrain(
+    encoder: nn.Module,
+    n_latent: int,
+    rows: Tensor,
+    groups: Tensor | None,
+    settings: PretrainingSettings,
+    streams: MemberStreams,
+    progress: Progress,
+) -> None:
+    """Train the encoder to undo a corruption of its input, in place.
+
+    Two linear layers on top of the encoder estimate which values were swapped and what they were; they are thrown away
+    afterwards.
+
+    Parameters
+    ----------
+    encoder : nn.Module
+        Maps (n_members, b, d) to (n_members, b, n_latent).
+    n_latent : int
+        Width of the latent representation.
+    rows : Tensor of shape (n, d)
+        All rows, labelled or not.
+    groups : Tensor of shape (d,), int64, or None
+        Columns that are corrupted together (see `corrupt`).
+    settings : PretrainingSettings
+    streams : MemberStreams
+    progress : Progress
+    """
+    d = rows.shape[1]
+    mask_estimator = PackedLinear(streams.n_members, n_latent, d, streams)
+    value_estimator = PackedLinear(streams.n_members, n_latent, d, streams)
+    heads = nn.ModuleList([mask_estimator, value_estimator])
+    optimiser = adamw([*encoder.parameters(), *heads.parameters()], settings.learning_rate)
+    encoder.train()
+    for losses in progress.epochs("pretraining", settings.epochs):
+        for index in shuffled_batches(rows.shape[0], settings.batch_size, streams):
+            batch = rows[index]
+            corrupted, mask = corrupt(batch, rows, groups, settings.corruption, streams)
+            latent = encoder(corrupted)
+            reconstruction_loss, mask_loss = vime_loss(
+                mask_estimator(latent), mask, value_estimator(latent), batch, settings.alpha
+            )
+            optimiser.zero_grad()
+            (reconstruction_loss + mask_loss).backward()
+            optimiser.step()
+            losses.add(streams.n_members, reconstruction=reconstruction_loss, mask=mask_loss)

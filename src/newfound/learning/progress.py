@@ -1,0 +1,91 @@
+"""What training reports: a history that is a table, and a progress bar on request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from torch import Tensor
+
+
+class Progress:
+    """Collects the history of a training and shows a progress bar where asked to.
+
+    Parameters
+    ----------
+    total_epochs : int
+        Number of epochs over all stages, for the time left.
+    verbose : int
+        0 is silent, 1 shows a bar with stage, epoch, losses and time left.
+
+    Attributes
+    ----------
+    history : list of dict
+        One dict an epoch with ``stage``, ``epoch``, ``seconds`` since the start, and the mean of each loss over the
+        epoch's steps and the members. ``pandas.DataFrame(history)`` makes a table of it.
+    """
+
+    def __init__(self, total_epochs: int, verbose: int = 0) -> None:
+        self.history: list[dict[str, Any]] = []
+        self._start = time.perf_counter()
+        self._bar: Any = None
+        if verbose:
+            self._bar = _rich_bar()
+            self._task = self._bar.add_task("starting", total=total_epochs)
+
+    def __enter__(self) -> Progress:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def epochs(self, stage: str, n_epochs: int) -> Iterator[EpochLosses]:
+        """Go through the epochs of a stage, each with a fresh record for its losses."""
+        for epoch in range(1, n_epochs + 1):
+            self._describe(f"{stage} {epoch}/{n_epochs}")
+            losses = EpochLosses()
+            yield losses
+            means = losses.means()
+            seconds = time.perf_counter() - self._start
+            self.history.append({"stage": stage, "epoch": epoch, "seconds": seconds, **means})
+            shown = "  ".join(f"{name} {value:.4f}" for name, value in means.items())
+            self._describe(f"{stage} {epoch}/{n_epochs}  {shown}", advance=1)
+
+    def _describe(self, text: str, advance: int = 0) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, description=text, advance=advance)
+
+
+class EpochLosses:
+    """Sums of the losses of one epoch, kept on the device until the epoch ends."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, Tensor] = {}
+        self._weight = 0
+
+    def add(self, n_members: int, **losses: Tensor) -> None:
+        """Add the losses of one step, each a sum over members."""
+        self._weight += n_members
+        for name, loss in losses.items():
+            value = loss.detach()
+            self._sums[name] = self._sums[name] + value if name in self._sums else value
+
+    def means(self) -> dict[str, float]:
+        """Mean of each loss over steps and members."""
+        return {name: float(total) / self._weight for name, total in self._sums.items()}
+
+
+def _rich_bar() -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as RichProgress
+
+    return RichProgress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    )

@@ -1,0 +1,72 @@
+"""Pairwise pseudo labels: which unlabelled rows of a batch should share a novel class."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from torch import Tensor
+
+
+def cosine_similarities(latent: Tensor) -> Tensor:
+    """Cosine similarity of every pair of rows, with -inf on the diagonal.
+
+    Parameters
+    ----------
+    latent : Tensor of shape (n_members, b, d)
+
+    Returns
+    -------
+    Tensor of shape (n_members, b, b)
+    """
+    unit = F.normalize(latent, dim=-1)
+    similarities = torch.bmm(unit, unit.transpose(1, 2))
+    similarities.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
+    return similarities
+
+
+def top_k_pseudo_labels(similarities: Tensor, k: int) -> Tensor:
+    """Each row's k most similar rows are positives (equation 6), and so is a pair of which either row chose the other.
+
+    Parameters
+    ----------
+    similarities : Tensor of shape (n_members, b, b)
+        With -inf on the diagonal.
+    k : int
+        Positives chosen by each row, from 1 to b - 1. Rows as similar as the k-th one count as well.
+
+    Returns
+    -------
+    Tensor of shape (n_members, b, b), bool
+        Symmetric, False on the diagonal.
+    """
+    chosen = similarities >= _kth_largest(similarities, k)
+    positive = chosen | chosen.transpose(1, 2)
+    positive.diagonal(dim1=1, dim2=2).fill_(False)
+    return positive
+
+
+def threshold_pseudo_labels(similarities: Tensor, threshold: float) -> Tensor:
+    """Pairs at least this similar are positives: the alternative that the paper compares with.
+
+    Parameters
+    ----------
+    similarities : Tensor of shape (n_members, b, b)
+        With -inf on the diagonal.
+    threshold : float
+        λ, from -1 to 1.
+
+    Returns
+    -------
+    Tensor of shape (n_members, b, b), bool
+    """
+    return similarities >= threshold
+
+
+def _kth_largest(values: Tensor, k: int) -> Tensor:
+    """K-th largest value of each last axis, which is kept with length 1."""
+    if values.device.type == "cpu":
+        # NumPy's partition is vectorised and several times faster than torch.topk on a CPU.
+        place = values.shape[-1] - k
+        return torch.from_numpy(np.partition(values.numpy(), place, axis=-1)[..., place, None])
+    return values.topk(k, dim=-1, sorted=False).values.amin(dim=-1, keepdim=True)

@@ -1,0 +1,15 @@
+"""Packed networks: many members trained at once, each exactly as if it were alone."""
+
+from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedLinear
+from newfound.nn.networks import ACTIVATIONS, DiscoveryNetwork, PackedMLP
+from newfound.nn.streams import MemberStreams
+
+__all__ = [
+    "ACTIVATIONS",
+    "DiscoveryNetwork",
+    "MemberStreams",
+    "PackedBatchNorm",
+    "PackedDropout",
+    "PackedLinear",
+    "PackedMLP",
+]

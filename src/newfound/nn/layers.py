@@ -1,0 +1,108 @@
+"""Packed layers: every parameter has a leading member axis, and members never mix."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from newfound.nn.streams import MemberStreams
+
+
+class PackedLinear(nn.Module):
+    """A dense layer for each member, computed as one batched matrix product.
+
+    Parameters
+    ----------
+    n_members, n_in, n_out : int
+        Number of members, inputs and outputs.
+    streams : MemberStreams or None
+        Draws the initial weights, uniform in ±1/sqrt(n_in); None leaves them unset, to be loaded.
+
+    Shape
+    -----
+    Input (n_members, rows, n_in), output (n_members, rows, n_out).
+
+    Examples
+    --------
+    >>> layer = PackedLinear(3, 8, 2, MemberStreams([0, 1, 2]))
+    >>> layer(torch.zeros(3, 5, 8)).shape
+    torch.Size([3, 5, 2])
+    """
+
+    def __init__(self, n_members: int, n_in: int, n_out: int, streams: MemberStreams | None = None) -> None:
+        super().__init__()
+        if streams is None:
+            weight, bias = torch.empty(n_members, n_in, n_out), torch.empty(n_members, 1, n_out)
+        else:
+            bound = n_in**-0.5
+            weight = (streams.uniform(n_in, n_out) * 2 - 1) * bound
+            bias = (streams.uniform(1, n_out) * 2 - 1) * bound
+        self.weight = nn.Parameter(weight)
+        self.bias = nn.Parameter(bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (n_members, rows, n_in) to (n_members, rows, n_out)."""
+        return torch.baddbmm(self.bias, x, self.weight)
+
+
+class PackedDropout(nn.Module):
+    """Dropout whose masks come from each member's own stream; does nothing outside training.
+
+    Shape
+    -----
+    Input and output (n_members, rows, width).
+    """
+
+    def __init__(self, probability: float, streams: MemberStreams | None = None) -> None:
+        super().__init__()
+        self.probability = probability
+        self.streams = streams
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Zero values with the given probability and scale the rest up."""
+        if not self.training or self.probability == 0.0 or self.streams is None:
+            return x
+        keep = self.streams.uniform(*x.shape[1:]) >= self.probability
+        return x * (keep / (1.0 - self.probability))
+
+
+class PackedBatchNorm(nn.Module):
+    """Batch normalisation with each member's own statistics.
+
+    Parameters
+    ----------
+    n_members, width : int
+        Number of members and of features.
+    momentum : float
+        Weight of the newest batch in the running statistics that prediction uses.
+
+    Shape
+    -----
+    Input and output (n_members, rows, width).
+    """
+
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(self, n_members: int, width: int, *, momentum: float = 0.1, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.momentum = momentum
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(n_members, 1, width))
+        self.bias = nn.Parameter(torch.zeros(n_members, 1, width))
+        self.register_buffer("running_mean", torch.zeros(n_members, 1, width))
+        self.register_buffer("running_var", torch.ones(n_members, 1, width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise by the batch while training, by the running statistics afterwards."""
+        if self.training:
+            var, mean = torch.var_mean(x, dim=1, correction=0, keepdim=True)
+            with torch.no_grad():
+                # The running variance is the unbiased one, as in torch.nn.BatchNorm1d.
+                unbiased = var * (x.shape[1] / max(1, x.shape[1] - 1))
+                self.running_mean.lerp_(mean, self.momentum)
+                self.running_var.lerp_(unbiased, self.momentum)
+        else:
+            mean, var = self.running_mean, self.running_var
+        scale = self.weight * torch.rsqrt(var + self.eps)
+        return torch.addcmul(self.bias - mean * scale, x, scale)

@@ -1,0 +1,310 @@
+"""The cells of one column: read into one of four array types, then viewed as numbers, texts, dates or booleans.
+
+A column of a :class:`~newfound.tables.frame.Table` is always one of
+
+- ``float64``, missing cells NaN;
+- ``bool``, or ``object`` with True, False and None when some cells are missing;
+- ``datetime64[us]`` in UTC, missing cells NaT;
+- ``object`` with ``str`` and None.
+
+A column that is missing throughout has no type to show and is ``float64``.
+"""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Callable, Iterable, Sized
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.errors import InputError
+
+Family = Literal["boolean", "number", "datetime", "duration", "text", "complex", "nested"]
+
+MICROSECONDS_PER_DAY = 86_400_000_000
+MICROSECONDS_PER_SECOND = 1_000_000
+
+# A date on its own or with a time after it; anything looser would swallow codes such as "20200101".
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?", re.ASCII)
+_WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
+_MIDNIGHT = "T00:00:00.000000"
+_BOOLEAN_WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "y": 1.0, "1": 1.0}
+_BOOLEAN_WORDS |= {"false": 0.0, "f": 0.0, "no": 0.0, "n": 0.0, "0": 0.0}
+
+
+# ---- single cells
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None, NaN, NaT or ``pandas.NA``."""
+    if cell is None:
+        return True
+    if isinstance(cell, (str, int)):
+        return False
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
+    if isinstance(cell, (float, np.floating, np.datetime64, np.timedelta64)):
+        return bool(cell != cell)
+    return type(cell).__name__ in ("NAType", "NaTType")  # pandas' own marks, recognised without importing pandas
+
+
+def family_of(kind: type) -> Family:
+    """Return what the cells of a Python or numpy type stand for."""
+    if issubclass(kind, (bool, np.bool_)):
+        return "boolean"
+    if issubclass(kind, (timedelta, np.timedelta64)):  # before numbers: numpy counts timedelta64 among the integers
+        return "duration"
+    if issubclass(kind, (numbers.Real, Decimal)):
+        return "number"
+    if issubclass(kind, numbers.Complex):
+        return "complex"
+    if issubclass(kind, (date, np.datetime64)):
+        return "datetime"
+    if issubclass(kind, (str, bytes)):
+        return "text"
+    return "nested" if issubclass(kind, (Iterable, Sized)) else "text"
+
+
+def text_of(cell: Any) -> str:
+    """Return the text by which a cell is compared as a category; 1, 1.0 and "1.0" all give "1"."""
+    if isinstance(cell, str):
+        whole = _WHOLE_FLOAT.fullmatch(cell)
+        return whole[1] if whole else str(cell)
+    if isinstance(cell, bytes):
+        return text_of(cell.decode("utf-8", errors="replace"))
+    family = family_of(type(cell))
+    if family == "number":
+        return _number_text(cell)
+    if family == "datetime":
+        return _date_text(_timestamp(cell))
+    return str(cell)
+
+
+def _number_text(number: Any) -> str:
+    if isinstance(number, numbers.Integral):
+        return str(int(number))
+    value = _float_of(number)
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _float_of(number: Any) -> float:
+    try:
+        return float(number)
+    except OverflowError:  # a Python integer beyond float64; reported later with the other infinite values
+        return float("inf") if number > 0 else float("-inf")
+
+
+def _date_text(timestamp: np.datetime64) -> str:
+    return str(np.datetime_as_string(timestamp, unit="us")).removesuffix(_MIDNIGHT)
+
+
+def _timestamp(cell: Any) -> np.datetime64:
+    if isinstance(cell, datetime):
+        if cell.tzinfo is not None:
+            cell = cell.astimezone(UTC)
+        # Spelled out, because subclasses such as pandas.Timestamp have converters of their own.
+        cell = datetime(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond)
+    return np.datetime64(cell, "us")
+
+
+# ---- reading a column
+
+
+def read_cells(cells: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn a column of Python objects, shape (n,), into one of the four array types.
+
+    Raises
+    ------
+    InputError
+        If a cell is nested (a list, a dict, an array) or complex.
+    """
+    present, family = present_cells(cells, name)
+    if family == "boolean":
+        values = cells[present].astype(bool)
+        return values if present.all() else _spread(values, present, None)
+    if family == "datetime":
+        stamps = np.array([_timestamp(cell) for cell in cells[present]], dtype="M8[us]")
+        return _spread(stamps, present, np.datetime64("NaT"))
+    if family == "duration":
+        spans = np.array([np.timedelta64(cell, "us") for cell in cells[present]], dtype="m8[us]")
+        return _spread(seconds(spans), present, np.nan)
+    if family == "number":
+        floats = np.array([_float_of(cell) for cell in cells[present]], dtype=np.float64)
+        return _spread(floats, present, np.nan)
+    return read_texts(cells, name)
+
+
+def read_texts(cells: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn a column of Python objects into ``str`` and None, whatever its cells are."""
+    present, _ = present_cells(cells, name)
+    if not present.any():
+        return np.full(len(cells), np.nan)
+    texts = np.empty(int(present.sum()), dtype=object)
+    texts[:] = [text_of(cell) for cell in cells[present]]
+    return _spread(texts, present, None)
+
+
+def present_cells(cells: NDArray[Any], name: str) -> tuple[NDArray[np.bool_], Family]:
+    """Return the mask of the cells that are not missing, and the family that fits them all."""
+    present = np.fromiter((not is_missing(cell) for cell in cells), dtype=np.bool_, count=len(cells))
+    types = {type(cell) for cell in cells[present]}
+    families = {family_of(kind) for kind in types}
+    for family, problem in (("nested", "nested cells are not supported"), ("complex", "Complex data not supported")):
+        if family in families:
+            example = next(cell for cell in cells[present] if family_of(type(cell)) == family)
+            raise InputError(
+                f"{problem}: column {name!r} holds {shown(example)} of type {type(example).__name__}. "
+                "Split it into columns of single numbers, texts, booleans or dates, or drop the column."
+            )
+    if families <= {"boolean", "number"}:
+        return present, "boolean" if families == {"boolean"} else "number"
+    return present, families.pop() if len(families) == 1 else "text"
+
+
+def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
+    """Return a masked array as objects, with None where it is masked."""
+    objects = np.array(array.data, dtype=object)
+    objects[np.ma.getmaskarray(array)] = None
+    return objects
+
+
+def seconds(spans: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn ``timedelta64`` of any unit into seconds, NaT into NaN."""
+    return _ratio(spans.astype("m8[us]"), MICROSECONDS_PER_SECOND)
+
+
+def shown(cell: Any, width: int = 40) -> str:
+    """Return a cell as a message shows it, shortened."""
+    text = repr(str(cell)) if isinstance(cell, str) else repr(cell)
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _ratio(ticks: NDArray[Any], per_unit: int) -> NDArray[np.float64]:
+    result: NDArray[np.float64] = ticks.astype(np.int64) / per_unit
+    result[np.isnat(ticks)] = np.nan
+    return result
+
+
+def _spread(values: NDArray[Any], present: NDArray[np.bool_], missing: Any) -> NDArray[Any]:
+    """Put ``values`` where ``present`` is True, and the missing mark elsewhere."""
+    if present.all():
+        return values
+    dtype = values.dtype if missing is not None else np.dtype(object)
+    column = np.full(len(present), missing, dtype=dtype)
+    column[present] = values
+    return column
+
+
+# ---- viewing a column
+
+
+def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which cells of a column are missing, shape (n,)."""
+    if values.dtype == bool:
+        return np.zeros(len(values), dtype=np.bool_)
+    if values.dtype == object:
+        return np.fromiter((cell is None for cell in values), dtype=np.bool_, count=len(values))
+    mask: NDArray[np.bool_] = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    return mask
+
+
+def holds_booleans(values: NDArray[Any]) -> bool:
+    """Whether a column holds booleans, with or without missing cells."""
+    if values.dtype == object:
+        return isinstance(next((cell for cell in values if cell is not None), None), bool | np.bool_)
+    return values.dtype == bool
+
+
+def as_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """View a column as contiguous float64, missing cells NaN; booleans are 0/1, dates days, texts are parsed."""
+    if values.dtype.kind == "M":
+        return as_days(values, name)
+    if values.dtype == object and not holds_booleans(values):
+        return _parse(values, _parse_number, name, "numbers")
+    return np.ascontiguousarray(values, dtype=np.float64)  # None becomes NaN
+
+
+def as_booleans(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """View a column as 0.0 and 1.0, missing cells NaN; words such as "yes" and "No" are understood."""
+    if values.dtype.kind == "M":
+        raise _unfit(name, "booleans", "dates", values[~np.isnat(values)][:1])
+    if values.dtype == object and not holds_booleans(values):
+        return _parse(values, _parse_boolean, name, "booleans")
+    return as_numbers(values, name)
+
+
+def as_days(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """View a column of dates or ISO date texts as days since 1970, missing cells NaN."""
+    if values.dtype.kind == "M":
+        return _ratio(values, MICROSECONDS_PER_DAY)
+    if values.dtype == object and not holds_booleans(values):
+        stamps = _parse(values, parse_date, name, "dates")
+        return stamps / MICROSECONDS_PER_DAY
+    present = values[~missing_mask(values)]
+    if len(present):
+        raise _unfit(name, "dates", "numbers" if values.dtype == np.float64 else "booleans", present[:1])
+    return np.full(len(values), np.nan)
+
+
+def as_texts(values: NDArray[Any]) -> NDArray[Any]:
+    """View a column as an object array of ``str`` and None, by which categories are compared."""
+    if values.dtype == object and not holds_booleans(values):
+        return values
+    # Few distinct values are the rule in categories, so each is spelled once.
+    present = ~missing_mask(values)
+    distinct, codes = np.unique(
+        values[present].astype(bool if holds_booleans(values) else values.dtype), return_inverse=True
+    )
+    spelled = np.empty(len(distinct), dtype=object)
+    spelled[:] = [text_of(cell) for cell in distinct]
+    return _spread(spelled[codes], present, None)
+
+
+def parse_date(text: str) -> float | None:
+    """Return the microseconds since 1970 of an ISO date, with or without a time, or None if it is not one."""
+    if not _ISO_DATE.fullmatch(text):
+        return None
+    try:
+        return float(_timestamp(datetime.fromisoformat(text)).astype(np.int64))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _parse_number(text: str) -> float | None:
+    if not text.strip():
+        return float("nan")  # a blank cell of a text file
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if np.isinf(number) else number
+
+
+def _parse_boolean(text: str) -> float | None:
+    return _BOOLEAN_WORDS.get(text.strip().lower())
+
+
+def _parse(values: NDArray[Any], parse: Callable[[str], float | None], name: str, wanted: str) -> NDArray[np.float64]:
+    parsed = np.full(len(values), np.nan)
+    for row, text in enumerate(values):
+        if text is None:
+            continue
+        number = parse(text)
+        if number is None:
+            raise _unfit(name, wanted, "text", [text])
+        parsed[row] = number
+    return parsed
+
+
+def _unfit(name: str, wanted: str, found: str, examples: Any) -> InputError:
+    example = text_of(examples[0])
+    return InputError(
+        f"column {name!r} is used as {wanted} but holds {found} such as {shown(example)}. "
+        "Correct or blank such cells, or fit with another kind for it, "
+        f"e.g. TableEncoder(kinds={{{name!r}: 'categorical'}})."
+    )

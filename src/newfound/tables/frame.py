@@ -1,0 +1,242 @@
+"""Any accepted table, read once into numpy columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.errors import InputError
+from newfound.tables import cells
+
+CHUNK_ROWS = 4096
+
+# Booleans, whole numbers, floats, durations and dates, by numpy's letters.
+_PLAIN_KINDS = "biufmM"
+_ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table, or a 2-d numpy array"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of any accepted table, as numpy arrays.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray of shape (n_rows,)
+        In the order of the table; their types are those of :mod:`newfound.tables.cells`. They may be views of the
+        user's own data and must not be written to.
+    n_rows : int
+    named : bool
+        False for numpy arrays and lists, whose columns are then called "x0", "x1", ...
+    """
+
+    columns: dict[str, NDArray[Any]]
+    n_rows: int
+    named: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(self.columns)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    def chunks(self) -> Iterator[slice]:
+        """Cut the rows into slices so short that all columns of one stay in the processor's cache.
+
+        The columns of a numpy array lie across its rows, and reading them whole, one by one, is several times slower.
+        """
+        for start in range(0, self.n_rows, CHUNK_ROWS):
+            yield slice(start, min(start + CHUNK_ROWS, self.n_rows))
+
+
+def read_table(X: Any, *, what: str = "X") -> Table:
+    """Read a table into numpy columns, without copying what need not be converted.
+
+    Parameters
+    ----------
+    X : pandas or polars DataFrame, pyarrow Table, 2-d numpy array or list of rows
+    what : str, default="X"
+        The name of the argument, for messages.
+
+    Raises
+    ------
+    InputError
+        If it is not such a table, is empty, or has cells that no column kind can hold.
+
+    Examples
+    --------
+    >>> read_table([[1, "a"], [2, None]]).columns
+    {'x0': array([1., 2.]), 'x1': array(['a', None], dtype=object)}
+    """
+    if isinstance(X, Table):
+        return X
+    if hasattr(X, "nnz") and hasattr(X, "toarray"):
+        raise InputError(
+            f"{what} is a sparse matrix ({type(X).__name__}), which is not supported; pass {what}.toarray()."
+        )
+    if _is_dataframe(X):
+        return _read_dataframe(X, what)
+    return _read_array(_to_array(X, what), what)
+
+
+def refuse_infinite(table: Table, names: Iterable[str], *, what: str = "X") -> None:
+    """Raise InputError if any of these columns holds infinite numbers."""
+    floats = {name: table.columns[name] for name in names if table.columns[name].dtype == np.float64}
+    found = {name for rows in table.chunks() for name, values in floats.items() if np.isinf(values[rows]).any()}
+    if found:
+        bad = [name for name in floats if name in found]
+        raise InputError(
+            f"{what} has infinite values in {listed(bad)}. Make them finite numbers or missing values (NaN), "
+            "or leave the columns out: TableEncoder(kinds={...: 'ignored'})."
+        )
+
+
+def listed(names: Iterable[str], limit: int = 10) -> str:
+    """Return "column 'a'" or "columns 'a', 'b' and 3 more", for messages."""
+    quoted = [repr(name) for name in names]
+    more = len(quoted) - limit
+    text = ", ".join(quoted[:limit]) + (f" and {more} more" if more > 0 else "")
+    return f"column {text}" if len(quoted) == 1 else f"columns {text}"
+
+
+# ---- data frames
+
+
+def _is_dataframe(X: Any) -> bool:
+    if isinstance(X, (np.ndarray, list, tuple)):
+        return False
+    return type(X).__module__.partition(".")[0] in ("pandas", "polars", "pyarrow", "narwhals") or any(
+        hasattr(X, protocol) for protocol in ("__narwhals_dataframe__", "__dataframe__", "__arrow_c_stream__")
+    )
+
+
+def _read_dataframe(X: Any, what: str) -> Table:
+    import narwhals as nw
+
+    if hasattr(X, "collect"):  # asking a lazy frame for its names would already cost a query
+        raise _lazy(what)
+    names = _unique_names(X, what)
+    try:
+        frame = nw.from_native(X, allow_series=True)
+    except TypeError as error:
+        raise InputError(f"{what} is of type {type(X).__name__}, which cannot be read; pass {_ACCEPTED}.") from error
+    if isinstance(frame, nw.Series):
+        raise _not_2d(1, what)
+    if isinstance(frame, nw.LazyFrame):
+        raise _lazy(what)
+    _refuse_empty(frame.shape, what)
+    series = zip(names, frame.iter_columns(), strict=True)
+    return Table({name: _read_series(column, name) for name, column in series}, len(frame), named=True)
+
+
+def _unique_names(X: Any, what: str) -> list[str]:
+    # Asked of the frame itself: narwhals refuses duplicate names with an error of its own.
+    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"{what} has duplicate column names: {listed(twice)}. Give every column a name of its own.")
+    return names
+
+
+def _read_series(series: Any, name: str) -> NDArray[Any]:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return cells.read_texts(_object_array(series.to_list()), name)
+    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
+        values = series.to_numpy()
+        if values.dtype.kind in _PLAIN_KINDS:
+            return np.ascontiguousarray(_read_plain(values))
+    # Cell by cell: decimals, which libraries round differently, and whatever has missing cells that numpy cannot mark.
+    return cells.read_cells(_object_array(series.to_list()), name)
+
+
+def _object_array(values: list[Any]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+# ---- arrays and lists
+
+
+def _to_array(X: Any, what: str) -> NDArray[Any]:
+    if isinstance(X, np.ma.MaskedArray):
+        return cells.unmasked(X)
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+            array = np.asarray(X, dtype=object)  # numpy spells the numbers of a mixed list as text; keep them
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InputError(f"{what} cannot be read as a table: {error}. Pass {_ACCEPTED}.") from error
+    return array
+
+
+def _read_array(array: NDArray[Any], what: str) -> Table:
+    if array.ndim != 2:
+        raise _not_2d(array.ndim, what)
+    _refuse_empty(array.shape, what)
+    kind = array.dtype.kind
+    if kind == "c":
+        raise InputError(
+            f"Complex data not supported: {what} has dtype {array.dtype}. Pass real and imaginary parts as columns."
+        )
+    array = _read_plain(array) if kind in _PLAIN_KINDS else array.astype(object)
+    columns = {f"x{j}": array[:, j] for j in range(array.shape[1])}
+    if array.dtype == object:
+        columns = {name: cells.read_cells(column, name) for name, column in columns.items()}
+    return Table(columns, array.shape[0], named=False)
+
+
+def _read_plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Turn an array of one of the plain kinds into the type that columns of a table have, by a copy only if needed."""
+    kind = array.dtype.kind
+    if kind == "b":
+        return array
+    if kind == "M":
+        return array.astype("M8[us]", copy=False)
+    if kind == "m":
+        return cells.seconds(array)
+    with np.errstate(over="ignore"):  # long doubles beyond float64 are reported with the infinite values
+        return array.astype(np.float64, copy=False)
+
+
+# ---- refusals, in the words of scikit-learn where its users know them
+
+
+def _refuse_empty(shape: tuple[int, ...], what: str) -> None:
+    if shape[1] == 0:
+        raise InputError(
+            f"Found {what} with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is required. "
+            "Pass at least one column."
+        )
+    if shape[0] == 0:
+        raise InputError(
+            f"Found {what} with 0 sample(s) (shape={tuple(shape)}) while a minimum of 1 is required. "
+            "Pass at least one row."
+        )
+
+
+def _not_2d(ndim: int, what: str) -> InputError:
+    if ndim > 2:
+        return InputError(
+            f"Found {what} with dim {ndim}, but expected 2. Pass one row a sample and one column a feature."
+        )
+    got = "1D array" if ndim else "scalar"
+    return InputError(
+        f"Expected 2D array, got {got} instead in {what}. Reshape your data either using array.reshape(-1, 1) if it "
+        f"has a single feature or array.reshape(1, -1) if it is a single sample; or pass {_ACCEPTED}."
+    )
+
+
+def _lazy(what: str) -> InputError:
+    return InputError(f"{what} is a lazy frame, whose rows are not in memory yet; pass {what}.collect().")

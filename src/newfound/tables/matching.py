@@ -1,0 +1,67 @@
+"""Finding the columns of fit again in a later table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from numpy.typing import NDArray
+
+from newfound.errors import InputError
+from newfound.tables.frame import Table, listed
+
+
+def match_columns(
+    table: Table, names: Sequence[str], used: Sequence[str], *, named: bool, estimator_name: str
+) -> dict[str, NDArray[Any]]:
+    """Return the used columns of a later table under the names they had at fit.
+
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+        All columns at fit.
+    used : sequence of str
+        Those of them that are needed; the ignored ones may be gone.
+    named : bool
+        Whether the table at fit had names of its own. If both had, columns are matched by name: their order may
+        differ, and further columns do no harm. Otherwise they are matched by position.
+    estimator_name : str
+        Who speaks in messages and warnings.
+    """
+    if named and table.named:
+        missing = [name for name in used if name not in table.columns]
+        if missing:
+            raise _missing_columns(missing, [name for name in table.names if name not in names], estimator_name)
+        return {name: table.columns[name] for name in used}
+    if table.n_columns != len(names):
+        raise InputError(
+            f"X has {table.n_columns} features, but {estimator_name} is expecting {len(names)} features as input. "
+            "Pass the columns of fit, in their order."
+        )
+    if named:
+        _warn(f"X does not have valid feature names, but {estimator_name} was fitted with feature names")
+    elif table.named:
+        _warn(f"X has feature names, but {estimator_name} was fitted without feature names")
+    by_position = dict(zip(names, table.columns.values(), strict=True))
+    return {name: by_position[name] for name in used}
+
+
+def _missing_columns(missing: Sequence[str], unknown: Sequence[str], estimator_name: str) -> InputError:
+    spellings = {name.casefold(): name for name in unknown}
+    guesses = []
+    for name in missing[:10]:
+        close = get_close_matches(name.casefold(), spellings, n=1)
+        if close:
+            guesses.append(f"for {name!r}, did you mean {spellings[close[0]]!r}?")
+    hint = f" Columns of similar names: {' '.join(guesses)}" if guesses else ""
+    return InputError(
+        f"X lacks {listed(missing)}, seen at fit of {estimator_name}.{hint} Pass the columns under the names they had; "
+        "where values are unknown, fill the column with missing values (NaN)."
+    )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=4)

@@ -1,0 +1,231 @@
+"""The kind of every column: inferred from its cells, or given by the user."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.errors import InputError, ModelFileError
+from newfound.tables import cells
+from newfound.tables.frame import Table, refuse_infinite
+
+Kind = Literal["numeric", "categorical", "boolean", "datetime", "ignored"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# Below this many rows, distinct values are no sign of an identifier.
+MIN_IDENTIFIER_ROWS = 20
+IDENTIFIER_SHARE = 0.9
+
+_IDENTIFIER_NAME = re.compile(r"(.*[_\-. ])?(id|uuid|guid)|index|row[_\-. ]?(number|num|no|nr|id)", re.IGNORECASE)
+_IDENTIFIER_CAMEL = re.compile(r".*[a-z0-9](Id|ID|Uuid|UUID)")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"numeric", "categorical", "boolean", "datetime", "ignored"}
+    reason : str
+        Why the column is ignored; empty otherwise.
+    """
+
+    name: str
+    kind: Kind
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table, in order.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("age", "numeric"), Column("id", "ignored", "a row number")))
+    >>> schema.kind_of("age")
+    'numeric'
+    >>> [column.name for column in schema.used]
+    ['age']
+    """
+
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def used(self) -> tuple[Column, ...]:
+        """The columns that are not ignored."""
+        return tuple(column for column in self.columns if column.kind != "ignored")
+
+    @property
+    def ignored(self) -> tuple[Column, ...]:
+        """The columns that are ignored."""
+        return tuple(column for column in self.columns if column.kind == "ignored")
+
+    def kind_of(self, name: str) -> Kind:
+        """Return the kind of a column; KeyError if there is none of that name."""
+        for column in self.columns:
+            if column.name == name:
+                return column.kind
+        raise KeyError(name)
+
+    def to_json(self) -> list[dict[str, str]]:
+        """Return the columns as plain dicts."""
+        return [{"name": column.name, "kind": column.kind, "reason": column.reason} for column in self.columns]
+
+    @classmethod
+    def from_json(cls, content: Any) -> Schema:
+        """Build a schema from :meth:`to_json`; ModelFileError if the content is not one."""
+        if not isinstance(content, list) or not content:
+            raise ModelFileError(f"the schema must be a list of columns, got {cells.shown(content)}.")
+        schema = cls(tuple(_column_from_json(item) for item in content))
+        if len(set(schema.names)) != len(schema.names):
+            raise ModelFileError("the schema names a column twice.")
+        return schema
+
+
+def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schema:
+    """Decide the kind of every column.
+
+    Parameters
+    ----------
+    table : Table
+    kinds : mapping of column name to kind, optional
+        The kinds that the user knows better; they win over what the cells look like.
+
+    Warns
+    -----
+    UserWarning
+        Once, naming every column that is ignored by inference and why.
+
+    Raises
+    ------
+    InputError
+        If `kinds` names an unknown column or kind, if a column that is used holds infinite values, or if no usable
+        column is left.
+    """
+    given = check_kinds(kinds, table.names)
+    refuse_infinite(table, (name for name in table.names if given.get(name) != "ignored"))
+    schema = Schema(
+        tuple(
+            Column(name, given[name], "set by kinds" if given[name] == "ignored" else "")
+            if name in given
+            else _infer_column(name, values)
+            for name, values in table.columns.items()
+        )
+    )
+    inferred = [column for column in schema.ignored if column.name not in given]
+    if not schema.used:
+        raise _no_usable_column(schema, table.n_rows)
+    if inferred:
+        warnings.warn(
+            f"ignored {_explained(inferred)}. To keep a column, name its kind: "
+            f"TableEncoder(kinds={{{inferred[0].name!r}: 'numeric'}}) or 'categorical'.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return schema
+
+
+def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Kind]:
+    """Return the user's kinds with their names as text, after checking them against the columns there are."""
+    if kinds is None:
+        return {}
+    if not isinstance(kinds, Mapping):
+        raise InputError(f"kinds must be a dict of column name to kind, got {cells.shown(kinds)}.")
+    given = {str(name): kind for name, kind in kinds.items()}
+    for name, kind in given.items():
+        if kind not in KINDS:
+            raise InputError(f"kinds[{name!r}] is {kind!r}; a kind is one of {', '.join(map(repr, KINDS))}.")
+    unknown = [name for name in given if name not in set(names)]
+    if unknown:
+        raise InputError(
+            f"kinds names {unknown[0]!r}, which is not a column; the columns are {cells.shown(list(names), 200)}."
+        )
+    return given
+
+
+def _infer_column(name: str, values: NDArray[Any]) -> Column:
+    values = np.ascontiguousarray(values)  # read once what may lie scattered over a matrix
+    missing = cells.missing_mask(values)
+    if missing.all():
+        return Column(name, "ignored", "every cell is missing")
+    present = values[~missing] if missing.any() else values
+    if not missing.any() and _is_constant(present):
+        return Column(name, "ignored", f"every cell is {cells.shown(cells.text_of(present[0]))}")
+    if cells.holds_booleans(values):
+        return Column(name, "boolean")
+    if values.dtype.kind == "M":
+        return Column(name, "datetime")
+    if values.dtype == object:
+        return _infer_text(name, present, len(values))
+    return _infer_number(name, present, len(values))
+
+
+def _is_constant(present: NDArray[Any]) -> bool:
+    return bool((present == present[0]).all())
+
+
+def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
+    if all(cells.parse_date(text) is not None for text in present):
+        return Column(name, "datetime")
+    n_distinct = len(set(present))
+    if n_rows >= MIN_IDENTIFIER_ROWS and n_distinct > IDENTIFIER_SHARE * len(present):
+        return Column(name, "ignored", f"like an identifier: {n_distinct} distinct texts in {len(present)} cells")
+    return Column(name, "categorical")
+
+
+def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Column:
+    low, high = present.min(), present.max()
+    if low == 0 and high == 1 and ((present == 0) | (present == 1)).all():
+        return Column(name, "boolean")
+    if len(present) == n_rows >= MIN_IDENTIFIER_ROWS:
+        consecutive = high - low == n_rows - 1
+        if (consecutive or _named_like_identifier(name)) and _whole_and_distinct(present):
+            reason = (
+                "a row number: consecutive whole numbers"
+                if consecutive
+                else "an identifier: its name says so and no two cells agree"
+            )
+            return Column(name, "ignored", reason)
+    return Column(name, "numeric")
+
+
+def _named_like_identifier(name: str) -> bool:
+    return bool(_IDENTIFIER_NAME.fullmatch(name) or _IDENTIFIER_CAMEL.fullmatch(name))
+
+
+def _whole_and_distinct(values: NDArray[np.float64]) -> bool:
+    return bool((values == np.floor(values)).all()) and len(np.unique(values)) == len(values)
+
+
+def _explained(columns: Sequence[Column]) -> str:
+    return "; ".join(f"column {column.name!r} ({column.reason})" for column in columns)
+
+
+def _no_usable_column(schema: Schema, n_rows: int) -> InputError:
+    if n_rows == 1:
+        return InputError("X has n_samples=1: a single row shows no differences to learn from. Pass more rows.")
+    return InputError(
+        f"X has no usable column: ignored {_explained(schema.columns[:10])}. "
+        "Add columns that vary, or name the kind of a column to keep: TableEncoder(kinds={...})."
+    )
+
+
+def _column_from_json(item: Any) -> Column:
+    if not isinstance(item, dict) or set(item) != {"name", "kind", "reason"}:
+        raise ModelFileError(f"a column of the schema needs name, kind and reason, got {cells.shown(item)}.")
+    if not all(isinstance(text, str) for text in item.values()) or item["kind"] not in KINDS:
+        raise ModelFileError(f"a column of the schema is not understood: {cells.shown(item)}.")
+    return Column(**item)

@@ -1,0 +1,74 @@
+"""Slow, obvious twins of newfound.metrics: try every pairing, count every pair of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations, permutations
+from math import log
+
+Pairing = dict[Hashable, Hashable]
+
+
+def pairings(y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> Iterator[Pairing]:
+    """Every one-to-one pairing (true class -> found class) of min(n_true, n_pred) pairs."""
+    true_classes, pred_classes = sorted(set(y_true), key=str), sorted(set(y_pred), key=str)
+    if len(true_classes) <= len(pred_classes):
+        for chosen in permutations(pred_classes, len(true_classes)):
+            yield dict(zip(true_classes, chosen, strict=True))
+    else:
+        for chosen in permutations(true_classes, len(pred_classes)):
+            yield dict(zip(chosen, pred_classes, strict=True))
+
+
+def hits(pairing: Pairing, y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> int:
+    return sum(t in pairing and pairing[t] == p for t, p in zip(y_true, y_pred, strict=True))
+
+
+def best_pairings(y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> list[Pairing]:
+    """All pairings that share the most rows; more than one where there is a tie."""
+    every = list(pairings(y_true, y_pred))
+    most = max(hits(pairing, y_true, y_pred) for pairing in every)
+    return [pairing for pairing in every if hits(pairing, y_true, y_pred) == most]
+
+
+def accuracy(y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> float:
+    return max(hits(pairing, y_true, y_pred) for pairing in pairings(y_true, y_pred)) / len(y_true)
+
+
+def balanced_accuracy(pairing: Pairing, y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> float:
+    recalls = []
+    for true_class in sorted(set(y_true), key=str):
+        found = [p for t, p in zip(y_true, y_pred, strict=True) if t == true_class]
+        recalls.append(sum(true_class in pairing and p == pairing[true_class] for p in found) / len(found))
+    return sum(recalls) / len(recalls)
+
+
+def adjusted_rand(y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> float:
+    """From the definition over pairs of rows: agreement above chance over the most there could be."""
+    pairs = list(combinations(range(len(y_true)), 2))
+    same_true = [y_true[i] == y_true[j] for i, j in pairs]
+    same_pred = [y_pred[i] == y_pred[j] for i, j in pairs]
+    both = sum(t and p for t, p in zip(same_true, same_pred, strict=True))
+    expected = sum(same_true) * sum(same_pred) / len(pairs) if pairs else 0.0
+    most = (sum(same_true) + sum(same_pred)) / 2
+    # equal only when both partitions are one class, or both are all singletons: then they agree
+    return 1.0 if most == expected else (both - expected) / (most - expected)
+
+
+def normalised_mutual_information(y_true: Sequence[Hashable], y_pred: Sequence[Hashable]) -> float:
+    """Mutual information over the mean of both entropies."""
+    n = len(y_true)
+    joint = list(zip(y_true, y_pred, strict=True))
+
+    def share(items: Sequence[Hashable], item: Hashable) -> float:
+        return items.count(item) / n
+
+    def entropy(items: Sequence[Hashable]) -> float:
+        return -sum(share(items, item) * log(share(items, item)) for item in set(items))
+
+    if len(set(y_true)) == len(set(y_pred)) == 1:
+        return 1.0
+    information = sum(
+        share(joint, (t, p)) * log(share(joint, (t, p)) / (share(y_true, t) * share(y_pred, p))) for t, p in set(joint)
+    )
+    return information / ((entropy(y_true) + entropy(y_pred)) / 2)
