@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
@@ -314,8 +314,9 @@ def test_text_in_a_numeric_column() -> None:
 def test_all_missing_columns_at_transform() -> None:
     frame = pd.DataFrame(people())
     encoder = TableEncoder().fit(frame)
-    gone = pd.DataFrame({name: [None] * 2 for name in frame})
-    encoded = encoder.transform(gone)
+    encoded = encoder.transform(pd.DataFrame({name: [None] * 2 for name in frame}))
+    as_dates = encoder.transform(pd.DataFrame({name: pd.to_datetime([None] * 2) for name in frame}))
+    np.testing.assert_array_equal(as_dates, encoded)
     indicators = [name.endswith("=missing") for name in encoder.layout_.names]
     assert (encoded[:, indicators] == 1).all()
     assert set(np.unique(encoded[:, ~np.array(indicators)])) == {0.0, 0.5}
@@ -386,7 +387,7 @@ def test_output_is_finite_and_monotone_whatever_the_numbers(scaling: Any, fitted
     scaler = NumberScaler.fit(fitted, scaling)
     scaled = scaler.apply(np.sort(later))
     assert np.isfinite(scaled).all()
-    assert (np.diff(scaled) >= 0).all()
+    assert (scaled[1:] >= scaled[:-1] - 1e-12).all()
     if scaling == "quantile":
         assert np.abs(scaled).max() <= np.sqrt(3) + 1e-12
     elif scaling != "none":
@@ -401,11 +402,12 @@ def test_standard_scaling_equals_the_obvious_formula(values: Any) -> None:
     np.testing.assert_array_equal(NumberScaler.fit(values, "standard").apply(values), expected)
 
 
-@given(finite_columns.filter(lambda v: len(v) > 1 and v.min() != v.max()), st.sampled_from(["standard", "signed_log"]))
+@given(hnp.arrays(np.float64, 20, elements=st.floats(-1e300, 1e300)), st.sampled_from(["standard", "signed_log"]))
 def test_fitted_columns_have_mean_0_and_variance_1(values: Any, scaling: Any) -> None:
+    # Columns whose cells differ by little more than rounding have no exact mean.
+    assume(np.ptp(values) > 1e-6 * np.abs(values).max() and np.abs(values).max() > 1e-3)
     scaled = NumberScaler.fit(values, scaling).apply(values)
-    if scaled.min() < scaled.max() and np.ptp(values) > 1e-6 * np.abs(values).max() and np.abs(values).max() > 1e-3:
-        np.testing.assert_allclose([scaled.mean(), scaled.std()], [0, 1], atol=1e-6)
+    np.testing.assert_allclose([scaled.mean(), scaled.std()], [0, 1], atol=1e-6)
 
 
 def test_quantiles_make_any_distribution_uniform() -> None:
@@ -431,6 +433,11 @@ def test_signed_log() -> None:
 def test_no_scaling_fills_missing_cells_with_the_mean() -> None:
     X = [[1.0], [np.nan], [4.0]]
     np.testing.assert_array_equal(TableEncoder(numeric_scaling="none").fit_transform(X), [[1, 0], [2.5, 1], [4, 0]])
+
+
+def test_quantiles_of_numbers_next_to_zero_stay_finite() -> None:
+    scaler = NumberScaler.fit(np.array([0.0, 1e-320, 1.0]), "quantile")
+    assert np.isfinite(scaler.apply(np.array([5e-321, 1e-310, 1e-300, 0.5]))).all()
 
 
 # ---- state

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +40,10 @@ def fit_centroids(
     centroids = known
     if n_novel:
         unlabelled = codes < 0
-        kmeans = KMeans(n_novel, n_init=n_init, random_state=int(rng.randint(2**31 - 1))).fit(rows[unlabelled])
+        kmeans = KMeans(n_novel, n_init=n_init, random_state=int(rng.randint(2**31 - 1)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows; discoverers say which classes stay empty
+            kmeans.fit(rows[unlabelled])
         by_size = np.argsort(-np.bincount(kmeans.labels_, minlength=n_novel), kind="stable")
         centroids = np.concatenate([known, kmeans.cluster_centers_[by_size]])
         codes[unlabelled] = len(known) + np.argsort(by_size)[kmeans.labels_]

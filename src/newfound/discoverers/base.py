@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
-from sklearn.utils import check_random_state
 
-from newfound.discoverers.parameters import check_integer
-from newfound.errors import InputError, ModelFileError
+from newfound.discoverers.parameters import check_integer, pick_generator
+from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.selection.n_classes import silhouette_n_classes
 from newfound.tables import TableEncoder, all_classes, novel_class_names, read_labels, read_table
+from newfound.tables.state import checked_array
 
 Arrays = dict[str, NDArray[Any]]
 Codes = NDArray[np.int64]
@@ -147,21 +146,28 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         self._forget()
         self._check_parameters()
         self._check_n_novel_classes()
+        self._check_encoder()
+        rng = pick_generator(self.random_state)
+        if y is None and self._needs_known_classes:
+            raise self._no_known_classes("requires y to be passed, but the target y is None")
         table = read_table(X)
         labels = read_labels(y, table.n_rows)
         if table.n_rows < 2:
-            raise InputError(f"X has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed.")
+            raise InputError(
+                f"X has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
+            )
         self._check_labels(labels.n_known, int(labels.unlabelled.sum()))
         self.encoder_ = TableEncoder() if self.encoder is None else clone(self.encoder)
         rows = self.encoder_.fit_table(table).transform_table(table)
         self._copy_features_in()
-        rng = check_random_state(self.random_state)
         n_novel = self._count_novel(rows[labels.unlabelled], rng)
         self._name_classes(labels.known_classes, n_novel)
         self.history_ = []
         codes = labels.codes.copy()
-        codes[labels.unlabelled] = labels.n_known + self._discover(rows, labels.codes, n_novel, rng)
+        found = self._discover(rows, labels.codes, n_novel, rng)
+        codes[labels.unlabelled] = labels.n_known + found
         self.labels_ = self.classes_[codes]
+        self._warn_of_empty_classes(n_novel - len(np.unique(found)), n_novel)
 
     def _forget(self) -> None:
         """Drop what an earlier fit learned."""
@@ -176,20 +182,19 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         except InputError as error:
             raise InputError(f"{str(error)[:-1]}, or 'auto' to have the number estimated.") from None
 
+    def _check_encoder(self) -> None:
+        if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
+            raise InputError(f"Got encoder={self.encoder!r}, but expected None or a TableEncoder, e.g. TableEncoder().")
+
     def _check_labels(self, n_known: int, n_unlabelled: int) -> None:
         """Refuse or warn about labels from which little can be learned."""
         name = type(self).__name__
         if self._needs_known_classes and n_known == 0:
-            raise InputError(
-                f"{name} learns from known classes, but y has no labelled rows (all are -1, None or NaN). "
-                "Label some rows, or use KMeansDiscoverer or SpectralDiscoverer, which need no labels."
-            )
+            raise self._no_known_classes("learns from known classes, but y has no labelled rows")
         if n_unlabelled == 0:
-            warnings.warn(
+            warn_user(
                 f"y has no unlabelled rows, so there is nothing to discover; {name} becomes a classifier of the "
-                f"{n_known} known classes. Mark rows of unknown class with -1, None or NaN.",
-                UserWarning,
-                stacklevel=4,
+                f"{n_known} known classes. Mark rows of unknown class with -1, None or NaN."
             )
         elif self.n_novel_classes != "auto" and self.n_novel_classes > n_unlabelled:
             raise InputError(
@@ -197,11 +202,23 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
                 "Ask for fewer novel classes, or 'auto'."
             )
         if self._needs_known_classes and n_known == 1:
-            warnings.warn(
+            warn_user(
                 "y has one class among its labelled rows: one known class says little about what makes a class, so the "
-                "novel classes rest on the unlabelled rows alone.",
-                UserWarning,
-                stacklevel=4,
+                "novel classes rest on the unlabelled rows alone."
+            )
+
+    def _no_known_classes(self, problem: str) -> InputError:
+        return InputError(
+            f"{type(self).__name__} {problem}. Pass the known classes in y, with -1, None or NaN where a row is "
+            "unlabelled, or use KMeansDiscoverer or SpectralDiscoverer, which need no labels."
+        )
+
+    @staticmethod
+    def _warn_of_empty_classes(n_empty: int, n_novel: int) -> None:
+        if n_empty:
+            warn_user(
+                f"{n_empty} of the {n_novel} novel classes have no rows: the unlabelled rows did not fall into that "
+                "many groups. Ask for fewer with n_novel_classes, or for 'auto'."
             )
 
     def _count_novel(self, unlabelled: Floats, rng: np.random.RandomState) -> int:
@@ -227,10 +244,10 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         return order[np.searchsorted(self.classes_, labels, sorter=order)].astype(np.int32)
 
     def _codes_from(self, arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.int32]:
-        """Read saved class codes; -1 in the shape stands for any length."""
+        """Read saved class codes; -1 in the shape stands for any length of at least 1."""
         codes = checked_array(arrays, name, np.int32, shape)
-        if codes.size and not 0 <= codes.min() <= codes.max() < len(self.classes_):
-            raise ModelFileError(f"The array {name!r} holds codes of classes that do not exist.")
+        if not 0 <= codes.min() <= codes.max() < len(self.classes_):
+            raise ModelFileError(f"array {name!r} holds codes of classes that do not exist.")
         return codes
 
     def _encode(self, X: Any) -> Floats:
@@ -243,7 +260,8 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
 
     def _refuse(self) -> Any:
         raise NotFittedError(
-            f"This {type(self).__name__} is not fitted yet; call fit(X, y) first, or load a saved one with newfound.load."
+            f"This {type(self).__name__} is not fitted yet; call fit(X, y) first, or load a saved one with "
+            "newfound.load(path)."
         )
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -257,28 +275,3 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         tags.target_tags.required = self._needs_known_classes
         tags.non_deterministic = False
         return tags
-
-
-def checked_array(
-    arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic], shape: tuple[int, ...]
-) -> NDArray[Any]:
-    """Read a saved array of given type and shape, in which -1 stands for any length; ModelFileError otherwise."""
-    array = arrays.get(name)
-    if (
-        not isinstance(array, np.ndarray)
-        or array.dtype != dtype
-        or array.ndim != len(shape)
-        or any(wanted not in (-1, length) for wanted, length in zip(shape, array.shape, strict=True))
-    ):
-        raise ModelFileError(f"The array {name!r} is not one of {dtype.__name__} of shape {shape}.")
-    return array
-
-
-def finite_floats(
-    arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...], *, positive: bool = False
-) -> Floats:
-    """Read a saved array of finite float64, above 0 if asked; ModelFileError otherwise."""
-    array = checked_array(arrays, name, np.float64, shape)
-    if not np.isfinite(array).all() or (positive and (array <= 0).any()):
-        raise ModelFileError(f"The array {name!r} must hold finite numbers{' above 0' if positive else ''}.")
-    return array

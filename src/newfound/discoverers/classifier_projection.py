@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
-from newfound.discoverers.base import Arrays, Codes, Floats, finite_floats
+from newfound.discoverers.base import Arrays, Codes, Floats
 from newfound.discoverers.packed import PackedDiscoverer, keeping_what_was_learned
 from newfound.discoverers.parameters import check_dropout, check_integer, check_real
 from newfound.learning.batches import shuffled_batches
@@ -19,6 +19,7 @@ from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.tables import TableEncoder
+from newfound.tables.state import finite_floats
 
 
 class ClassifierProjection(PackedDiscoverer):
@@ -150,6 +151,8 @@ class ClassifierProjection(PackedDiscoverer):
         latents, n_known = self._latents(rows), len(self.known_classes_)
         members = list(zip(latents, self.centroids_, self.variances_, strict=True))
         everything = np.stack([centroid_proba(z, centroids, variance) for z, centroids, variance in members])
+        if everything.shape[2] == n_known:
+            return everything, everything[..., n_known:]
         novel = np.stack([centroid_proba(z, centroids[n_known:], variance) for z, centroids, variance in members])
         return everything, novel
 

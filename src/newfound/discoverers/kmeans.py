@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
-from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats, finite_floats
+from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer
 from newfound.tables import TableEncoder
+from newfound.tables.state import finite_floats
 
 
 class KMeansDiscoverer(BaseDiscoverer):

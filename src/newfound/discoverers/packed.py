@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
@@ -16,8 +15,9 @@ from torch import Tensor
 from newfound.clustering.consensus import align_members
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device
-from newfound.errors import InputError, ModelFileError
+from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.nn import DiscoveryNetwork, MemberStreams
+from newfound.tables.cells import shown
 
 _MAX_WIDTH = 1024
 _CHUNK_NUMBERS = 1 << 22  # numbers in the input of one prediction step, over all members
@@ -53,8 +53,9 @@ class PackedDiscoverer(BaseDiscoverer):
         """
         if not self._is_fitted():
             self._refuse()
-        if check_integer("index", index, low=0) >= self.n_members:
-            raise InputError(f"Got index={index}, but there are {self.n_members} members, numbered from 0.")
+        n_members = len(self.member_labels_)
+        if check_integer("index", index, low=0) >= n_members:
+            raise InputError(f"Got index={index}, but there are {n_members} members, numbered from 0.")
         alone = copy.copy(self)
         alone.n_members = 1
         alone.labels_ = self.member_labels_[index]
@@ -84,7 +85,8 @@ class PackedDiscoverer(BaseDiscoverer):
     def _check_parameters(self) -> None:
         check_integer("n_members", self.n_members, low=1)
         check_layers("hidden_layers", self.hidden_layers)
-        check_integer("verbose", self.verbose, low=0)
+        if not isinstance(self.verbose, bool):  # True is a common way to ask for a progress bar
+            check_integer("verbose", self.verbose, low=0)
         pick_device(self.device)
 
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
@@ -127,14 +129,17 @@ class PackedDiscoverer(BaseDiscoverer):
         return state | {"member_codes": self._codes_of(self.member_labels_)}
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.network_ = self._load(
-            {
-                name.removeprefix(_PREFIX): torch.from_numpy(array)
-                for name, array in arrays.items()
-                if name.startswith(_PREFIX)
-            }
-        )
-        self.member_labels_ = self.classes_[self._codes_from(arrays, "member_codes", (self.n_members, -1))]
+        state = {
+            name.removeprefix(_PREFIX): torch.from_numpy(array)
+            for name, array in arrays.items()
+            if name.startswith(_PREFIX)
+        }
+        # Asked first: building even an empty network of a million layers takes long.
+        if len(check_layers("hidden_layers", self.hidden_layers) or ()) > len(state):
+            raise ModelFileError(f"{len(state)} arrays are too few for the network's layers.")
+        member_codes = self._codes_from(arrays, "member_codes", (self.n_members, len(self.labels_)))
+        self.network_ = self._load(state)
+        self.member_labels_ = self.classes_[member_codes]
 
     # ---- inside
 
@@ -151,25 +156,31 @@ class PackedDiscoverer(BaseDiscoverer):
             )
         wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
         given = {name: tuple(tensor.shape) for name, tensor in state.items()}
-        if wanted != given or not all(tensor.is_floating_point() for tensor in state.values()):
-            raise ModelFileError(f"The network's arrays {given} are not the expected {wanted}.")
+        if any(tensor.dtype != torch.float32 for tensor in state.values()):
+            raise ModelFileError("the network's arrays must all hold float32.")
+        if wanted != given:
+            raise ModelFileError(
+                f"the network's arrays have shapes {shown(given, 200)}, expected {shown(wanted, 200)}."
+            )
         network.load_state_dict(dict(state), assign=True)
         return network.eval().requires_grad_(False)
 
-    def _run(self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]) -> tuple[Floats, ...]:
+    def _run(
+        self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]
+    ) -> tuple[Floats, ...]:
         """Apply the network to rows in chunks; results are (n_members, n, ...).
 
         Double precision makes the result for a row independent of the rows beside it.
         """
         device = pick_device(self.device)
-        network = self._load(
-            {name: tensor.to(device, torch.float64) for name, tensor in self.network_.state_dict().items()}
-        )
-        step = max(1, _CHUNK_NUMBERS // (self.n_members * rows.shape[1]))
+        # A copy and its own number of members: parameters set after fit count from the next fit on.
+        network = copy.deepcopy(self.network_).to(device, torch.float64)
+        n_members = network.classification.weight.shape[0]
+        step = max(1, _CHUNK_NUMBERS // (n_members * rows.shape[1]))
         parts = []
         with torch.inference_mode():
             for start in range(0, len(rows), step):
-                x = torch.as_tensor(rows[start : start + step], device=device).expand(self.n_members, -1, -1)
+                x = torch.as_tensor(rows[start : start + step], device=device).expand(n_members, -1, -1)
                 parts.append([result.cpu().numpy() for result in compute(network, x)])
         return tuple(np.concatenate(results, axis=1) for results in zip(*parts, strict=True))
 
@@ -181,9 +192,7 @@ def keeping_what_was_learned(history: list[dict[str, Any]]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         last = f"{history[-1]['stage']} {history[-1]['epoch']}" if history else "none"
-        warnings.warn(
+        warn_user(
             f"Training was interrupted; the last completed epoch is: {last}. The model keeps what it had learned and "
-            "can be used, but its novel classes are less reliable than after a full training.",
-            UserWarning,
-            stacklevel=2,
+            "can be used, but its novel classes are less reliable than after a full training."
         )

@@ -14,14 +14,14 @@ from newfound.errors import InputError
 
 def check_integer(name: str, value: Any, *, low: int) -> int:
     """Return ``value`` as an int if it is a whole number of at least ``low``."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < low:
+    if _is_boolean(value) or not isinstance(value, Integral) or value < low:
         raise InputError(f"Got {name}={value!r}, but expected a whole number of at least {low}.")
     return int(value)
 
 
 def check_real(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
     """Return ``value`` as a float if it lies from ``low`` to ``high``; ``open_low`` excludes ``low`` itself."""
-    number = float(value) if isinstance(value, Real) and type(value) not in (bool, np.bool_) else np.nan
+    number = float(value) if isinstance(value, Real) and not _is_boolean(value) else np.nan
     if not (low <= number <= high and np.isfinite(number)) or (open_low and number == low):
         bounds = f"{'above' if open_low else 'of at least'} {low:g}" + (
             "" if high == np.inf else f" and at most {high:g}"
@@ -44,6 +44,11 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     return value
 
 
+def _is_boolean(value: Any) -> bool:
+    """Python counts True as a number; a parameter does not."""
+    return isinstance(value, (bool, np.bool_))
+
+
 def check_layers(name: str, value: Any) -> list[int] | None:
     """Return layer widths as a list of ints, or None."""
     if value is None:
@@ -61,6 +66,21 @@ def pick_device(device: Any) -> torch.device:
         picked = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise InputError(f"Got device={device!r}, but expected 'auto', 'cpu' or 'cuda'.") from error
-    if picked.type == "cuda" and not torch.cuda.is_available():
-        raise InputError(f"Got device={device!r}, but torch sees no CUDA device here; use device='auto' or 'cpu'.")
+    if picked.type == "cuda" and (picked.index or 0) >= torch.cuda.device_count():
+        raise InputError(f"Got device={device!r}, but torch sees no such CUDA device here; use device='auto' or 'cpu'.")
+    if picked.type not in ("cpu", "cuda"):
+        raise InputError(f"Got device={device!r}, which is not supported; expected 'auto', 'cpu' or 'cuda'.")
     return picked
+
+
+def pick_generator(random_state: Any) -> np.random.RandomState:
+    """Return the generator of random numbers for a seed, a RandomState or None; the global one is left alone."""
+    if random_state is None:
+        return np.random.RandomState()
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    if isinstance(random_state, Integral) and not _is_boolean(random_state) and 0 <= int(random_state) < 2**32:
+        return np.random.RandomState(int(random_state))
+    raise InputError(
+        f"Got random_state={random_state!r}, but expected None, a RandomState or a whole number from 0 to 2**32 - 1."
+    )

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import KNeighborsClassifier
 
-from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats, finite_floats
+from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer
-from newfound.errors import ModelFileError
+from newfound.errors import InputError, ModelFileError
 from newfound.tables import TableEncoder
+from newfound.tables.state import finite_floats
 
 
 class SpectralDiscoverer(BaseDiscoverer):
@@ -72,6 +73,8 @@ class SpectralDiscoverer(BaseDiscoverer):
         check_integer("max_rows", self.max_rows, low=2)
 
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        if n_novel > self.max_rows:
+            raise InputError(f"Got max_rows={self.max_rows}, which is too few for {n_novel} novel classes; raise it.")
         known = self._sample(np.flatnonzero(codes >= 0), rng)
         unlabelled = np.flatnonzero(codes < 0)
         sample = self._sample(unlabelled, rng)
@@ -128,9 +131,9 @@ class SpectralDiscoverer(BaseDiscoverer):
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         codes = self._codes_from(arrays, "voter_codes", (-1,))
-        if not set(range(len(self.known_classes_), len(self.classes_))) & set(codes.tolist()) and len(
-            self.novel_classes_
-        ):
-            raise ModelFileError("No row votes for a novel class.")
+        if len(codes) > len(self.labels_):
+            raise ModelFileError(f"{len(codes)} rows vote, but only {len(self.labels_)} were there to learn from.")
+        if len(self.novel_classes_) and codes.max() < len(self.known_classes_):
+            raise ModelFileError("no row votes for a novel class.")
         self._voter_codes = codes.astype(np.int64)
         self._voters = finite_floats(arrays, "voters", (len(codes), self.encoder_.layout_.n_columns))

@@ -165,8 +165,8 @@ class TabularNCD(PackedDiscoverer):
             check_integer(name, getattr(self, name), low=0)
         check_dropout(self.dropout)
         check_choice("activation", self.activation, ACTIVATIONS)
-        unknown = [self.without] if isinstance(self.without, str) else sorted(set(self.without) - set(STEPS))
-        if unknown:
+        steps = self.without if isinstance(self.without, Collection) and not isinstance(self.without, str) else [None]
+        if any(step not in STEPS for step in steps):
             raise InputError(f"Got without={self.without!r}, but expected a list of some of {', '.join(STEPS)}.")
 
     def _build(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
@@ -219,7 +219,7 @@ class TabularNCD(PackedDiscoverer):
 
 
 def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int) -> Views:
-    """Views of the training rows by SMOTE-NC."""
+    """Make the SMOTE-NC views of the training rows."""
     neighbours = neighbours_within(rows, codes, k_neighbors)
     if not categorical.any():
         return Views(rows, neighbours)

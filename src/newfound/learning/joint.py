@@ -115,7 +115,7 @@ def _clustering_step(
     optimiser: torch.optim.Optimizer,
     losses: EpochLosses,
 ) -> None:
-    """Update encoder and clustering head by equation (9); ``both`` is (n_members, 2b, d), unlabelled rows then views."""
+    """Update encoder and clustering head by equation (9); ``both`` is (n_members, 2b, d), rows then views."""
     assert network.clustering is not None
     latent = network.encoder(both)
     logits, view_logits = network.clustering(latent).chunk(2, dim=1)

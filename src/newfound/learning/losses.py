@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -82,7 +83,8 @@ def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:
     Tensor of shape ()
         Sum over members of each member's mean over the ordered pairs.
     """
-    return cast(Tensor, _PairwiseLoss.apply(probabilities, positive))
+    apply = cast(Callable[[Tensor, Tensor], Tensor], _PairwiseLoss.apply)
+    return apply(probabilities, positive)
 
 
 class _PairwiseLoss(torch.autograd.Function):

@@ -12,7 +12,7 @@ _MAX_ROWS = 3_000
 
 
 def silhouette_n_classes(rows: NDArray[np.float64], random_state: int) -> int:
-    """Number of k-means clusters with the best mean silhouette.
+    """Count clusters by the k-means partition with the best mean silhouette.
 
     Parameters
     ----------

@@ -29,6 +29,9 @@ Family = Literal["boolean", "number", "datetime", "duration", "text", "complex",
 MICROSECONDS_PER_DAY = 86_400_000_000
 MICROSECONDS_PER_SECOND = 1_000_000
 
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
+
 # A date on its own or with a time after it; anything looser would swallow codes such as "20200101".
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?", re.ASCII)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
@@ -105,10 +108,9 @@ def _date_text(timestamp: np.datetime64) -> str:
 
 def _timestamp(cell: Any) -> np.datetime64:
     if isinstance(cell, datetime):
-        if cell.tzinfo is not None:
-            cell = cell.astimezone(UTC)
-        # Spelled out, because subclasses such as pandas.Timestamp have converters of their own.
-        cell = datetime(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond)
+        moment = cell.astimezone(UTC) if cell.tzinfo is not None else cell
+        # Without the zone, and no longer a subclass such as pandas.Timestamp, which numpy reads in its own way.
+        cell = datetime.combine(moment.date(), moment.time())
     return np.datetime64(cell, "us")
 
 
@@ -125,28 +127,29 @@ def read_cells(cells: NDArray[Any], name: str) -> NDArray[Any]:
     """
     present, family = present_cells(cells, name)
     if family == "boolean":
-        values = cells[present].astype(bool)
-        return values if present.all() else _spread(values, present, None)
+        return _scatter(cells[present].astype(bool), present, None)
     if family == "datetime":
         stamps = np.array([_timestamp(cell) for cell in cells[present]], dtype="M8[us]")
-        return _spread(stamps, present, np.datetime64("NaT"))
+        return _scatter(stamps, present, np.datetime64("NaT"))
     if family == "duration":
         spans = np.array([np.timedelta64(cell, "us") for cell in cells[present]], dtype="m8[us]")
-        return _spread(seconds(spans), present, np.nan)
+        return _scatter(seconds(spans), present, np.nan)
     if family == "number":
         floats = np.array([_float_of(cell) for cell in cells[present]], dtype=np.float64)
-        return _spread(floats, present, np.nan)
-    return read_texts(cells, name)
+        return _scatter(floats, present, np.nan)
+    return _texts(cells, present)
 
 
 def read_texts(cells: NDArray[Any], name: str) -> NDArray[Any]:
     """Turn a column of Python objects into ``str`` and None, whatever its cells are."""
     present, _ = present_cells(cells, name)
-    if not present.any():
-        return np.full(len(cells), np.nan)
+    return _texts(cells, present) if present.any() else np.full(len(cells), np.nan)
+
+
+def _texts(cells: NDArray[Any], present: NDArray[np.bool_]) -> NDArray[Any]:
     texts = np.empty(int(present.sum()), dtype=object)
     texts[:] = [text_of(cell) for cell in cells[present]]
-    return _spread(texts, present, None)
+    return _scatter(texts, present, None)
 
 
 def present_cells(cells: NDArray[Any], name: str) -> tuple[NDArray[np.bool_], Family]:
@@ -190,7 +193,7 @@ def _ratio(ticks: NDArray[Any], per_unit: int) -> NDArray[np.float64]:
     return result
 
 
-def _spread(values: NDArray[Any], present: NDArray[np.bool_], missing: Any) -> NDArray[Any]:
+def _scatter(values: NDArray[Any], present: NDArray[np.bool_], missing: Any) -> NDArray[Any]:
     """Put ``values`` where ``present`` is True, and the missing mark elsewhere."""
     if present.all():
         return values
@@ -231,8 +234,8 @@ def as_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 def as_booleans(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     """View a column as 0.0 and 1.0, missing cells NaN; words such as "yes" and "No" are understood."""
-    if values.dtype.kind == "M":
-        raise _unfit(name, "booleans", "dates", values[~np.isnat(values)][:1])
+    if values.dtype.kind == "M" and not np.isnat(values).all():
+        raise _unfit(name, "booleans", "dates", values[~np.isnat(values)][0])
     if values.dtype == object and not holds_booleans(values):
         return _parse(values, _parse_boolean, name, "booleans")
     return as_numbers(values, name)
@@ -247,7 +250,7 @@ def as_days(values: NDArray[Any], name: str) -> NDArray[np.float64]:
         return stamps / MICROSECONDS_PER_DAY
     present = values[~missing_mask(values)]
     if len(present):
-        raise _unfit(name, "dates", "numbers" if values.dtype == np.float64 else "booleans", present[:1])
+        raise _unfit(name, "dates", "numbers" if values.dtype == np.float64 else "booleans", present[0])
     return np.full(len(values), np.nan)
 
 
@@ -262,7 +265,7 @@ def as_texts(values: NDArray[Any]) -> NDArray[Any]:
     )
     spelled = np.empty(len(distinct), dtype=object)
     spelled[:] = [text_of(cell) for cell in distinct]
-    return _spread(spelled[codes], present, None)
+    return _scatter(spelled[codes], present, None)
 
 
 def parse_date(text: str) -> float | None:
@@ -270,9 +273,11 @@ def parse_date(text: str) -> float | None:
     if not _ISO_DATE.fullmatch(text):
         return None
     try:
-        return float(_timestamp(datetime.fromisoformat(text)).astype(np.int64))
+        moment = datetime.fromisoformat(text)
+        since = moment - (_EPOCH if moment.tzinfo is None else _EPOCH_UTC)
     except (ValueError, OverflowError):
         return None
+    return float((since.days * 86_400 + since.seconds) * MICROSECONDS_PER_SECOND + since.microseconds)
 
 
 def _parse_number(text: str) -> float | None:
@@ -290,21 +295,19 @@ def _parse_boolean(text: str) -> float | None:
 
 
 def _parse(values: NDArray[Any], parse: Callable[[str], float | None], name: str, wanted: str) -> NDArray[np.float64]:
-    parsed = np.full(len(values), np.nan)
-    for row, text in enumerate(values):
-        if text is None:
-            continue
-        number = parse(text)
-        if number is None:
-            raise _unfit(name, wanted, "text", [text])
-        parsed[row] = number
-    return parsed
+    parsed: dict[str | None, float] = {None: float("nan")}
+    for text in values:
+        if text not in parsed:
+            number = parse(text)
+            if number is None:
+                raise _unfit(name, wanted, "text", text)
+            parsed[text] = number
+    return np.fromiter((parsed[text] for text in values), dtype=np.float64, count=len(values))
 
 
-def _unfit(name: str, wanted: str, found: str, examples: Any) -> InputError:
-    example = text_of(examples[0])
+def _unfit(name: str, wanted: str, found: str, example: Any) -> InputError:
     return InputError(
-        f"column {name!r} is used as {wanted} but holds {found} such as {shown(example)}. "
+        f"column {name!r} is used as {wanted} but holds {found} such as {shown(text_of(example))}. "
         "Correct or blank such cells, or fit with another kind for it, "
         f"e.g. TableEncoder(kinds={{{name!r}: 'categorical'}})."
     )

@@ -27,7 +27,7 @@ CATEGORICAL_SCALINGS: tuple[CategoricalScaling, ...] = get_args(CategoricalScali
 Floats = NDArray[np.float64]
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode a table of numbers, categories, booleans and dates as one matrix.
 
     Parameters
@@ -179,8 +179,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         schema = Schema.from_json(entries.get("schema", list))
         blocks = state.blocks_from_state(schema.used, entries.get("blocks", list), arrays, encoder.numeric_scaling)
         layout = _layout_of(blocks)
-        shift = state.finite_array(arrays, "shift", layout.n_columns)
-        scale = state.finite_array(arrays, "scale", layout.n_columns, positive=True)
+        shift = state.finite_floats(arrays, "shift", (layout.n_columns,))
+        scale = state.finite_floats(arrays, "scale", (layout.n_columns,), positive=True)
         encoder._set_fitted(schema, blocks, layout, shift, scale, named=entries.get("named", bool))
         return encoder
 

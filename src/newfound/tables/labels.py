@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, ModelFileError
+from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables.cells import family_of, is_missing, shown, unmasked
 
 UNLABELLED = -1
@@ -190,11 +189,10 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn_user(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
             "for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
         return array.ravel()
     if array.ndim != 1:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from numpy.typing import NDArray
 
-from newfound.errors import InputError
+from newfound.errors import InputError, warn_user
 from newfound.tables.frame import Table, listed
 
 
@@ -42,9 +41,9 @@ def match_columns(
             "Pass the columns of fit, in their order."
         )
     if named:
-        _warn(f"X does not have valid feature names, but {estimator_name} was fitted with feature names")
+        warn_user(f"X does not have valid feature names, but {estimator_name} was fitted with feature names")
     elif table.named:
-        _warn(f"X has feature names, but {estimator_name} was fitted without feature names")
+        warn_user(f"X has feature names, but {estimator_name} was fitted without feature names")
     by_position = dict(zip(names, table.columns.values(), strict=True))
     return {name: by_position[name] for name in used}
 
@@ -61,7 +60,3 @@ def _missing_columns(missing: Sequence[str], unknown: Sequence[str], estimator_n
         f"X lacks {listed(missing)}, seen at fit of {estimator_name}.{hint} Pass the columns under the names they had; "
         "where values are unknown, fill the column with missing values (NaN)."
     )
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)

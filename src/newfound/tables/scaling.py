@@ -16,6 +16,7 @@ MAX_QUANTILES = 1000
 MAX_DEVIATION = 1e6
 # Squares and sums of numbers within 2**±400 neither overflow nor vanish.
 _SAFE_EXPONENT = 400
+_SMALLEST = 1e-290
 # A uniform variable between 0 and 1 has variance 1/12.
 _UNIFORM_SCALE = float(np.sqrt(12))
 
@@ -30,7 +31,7 @@ class NumberScaler:
     ----------
     scaling : {"standard", "signed_log", "quantile", "none"}
     unit : float
-        A power of two by which numbers are divided first; 1 unless they are huge or tiny.
+        A power of two by which numbers (or their logs) are divided first; 1 unless they are huge or tiny.
     centre, spread : float
         Mean and standard deviation, in that unit, of what is standardised; 0 and 1 where nothing is.
     neutral : float
@@ -50,8 +51,9 @@ class NumberScaler:
     @classmethod
     def fit(cls, present: Floats, scaling: NumericScaling) -> NumberScaler:
         """Fit to the cells that are not missing, shape (m,), which may be none at all."""
-        unit = _unit_of(present)
-        values = _signed_log(present) if scaling == "signed_log" else present / unit
+        values = _signed_log(present) if scaling == "signed_log" else present
+        unit = _unit_of(values)
+        values = values / unit
         empty = np.empty(0)
         if scaling == "quantile":
             return cls(scaling, unit, 0.0, 1.0, 0.0, *_quantiles(values))
@@ -72,10 +74,11 @@ class NumberScaler:
             return values.copy()
         if self.scaling == "quantile":
             places: Floats = np.interp(values / self.unit, self.references, self.levels)
+            np.clip(places, 0.0, 1.0, out=places)
             places -= 0.5
             places *= _UNIFORM_SCALE
             return places
-        scaled = _signed_log(values) if self.scaling == "signed_log" else values / self.unit
+        scaled = (_signed_log(values) if self.scaling == "signed_log" else values) / self.unit
         scaled -= self.centre
         scaled /= self.spread
         return np.clip(scaled, -MAX_DEVIATION, MAX_DEVIATION, out=scaled)
@@ -104,6 +107,8 @@ def _signed_log(values: Floats) -> Floats:
 def _quantiles(values: Floats) -> tuple[Floats, Floats]:
     if len(values) == 0:
         return np.zeros(1), np.full(1, 0.5)
+    # Nothing lies so near 0 that the slope to the next quantile overflows.
+    values = np.where(np.abs(values) < _SMALLEST, 0.0, values)
     probabilities = np.linspace(0.0, 1.0, min(MAX_QUANTILES, len(values)))
     quantiles = np.quantile(values, probabilities, method="nearest")
     references, ties = np.unique(quantiles, return_inverse=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -11,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, ModelFileError
+from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables import cells
 from newfound.tables.frame import Table, refuse_infinite
 
@@ -129,11 +128,9 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
     if not schema.used:
         raise _no_usable_column(schema, table.n_rows)
     if inferred:
-        warnings.warn(
+        warn_user(
             f"ignored {_explained(inferred)}. To keep a column, name its kind: "
             f"TableEncoder(kinds={{{inferred[0].name!r}: 'numeric'}}) or 'categorical'.",
-            UserWarning,
-            stacklevel=2,
         )
     return schema
 
@@ -178,9 +175,10 @@ def _is_constant(present: NDArray[Any]) -> bool:
 
 
 def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
-    if all(cells.parse_date(text) is not None for text in present):
+    distinct = set(present)
+    if all(cells.parse_date(text) is not None for text in distinct):
         return Column(name, "datetime")
-    n_distinct = len(set(present))
+    n_distinct = len(distinct)
     if n_rows >= MIN_IDENTIFIER_ROWS and n_distinct > IDENTIFIER_SHARE * len(present):
         return Column(name, "ignored", f"like an identifier: {n_distinct} distinct texts in {len(present)} cells")
     return Column(name, "categorical")

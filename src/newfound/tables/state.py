@@ -84,17 +84,29 @@ class Entries:
         return ModelFileError(f"{self._what} needs {wanted} in {key!r}, got {shown(self._content.get(key))}.")
 
 
-def finite_array(
-    arrays: Mapping[str, NDArray[Any]], key: str, length: int | None = None, *, positive: bool = False
+def checked_array(
+    arrays: Mapping[str, NDArray[Any]], name: str, dtype: type[np.generic], shape: tuple[int, ...]
+) -> NDArray[Any]:
+    """Return an array of a given type and shape, in which -1 stands for any length of at least 1."""
+    array = arrays.get(name)
+    if not isinstance(array, np.ndarray):
+        raise ModelFileError(f"array {name!r} is missing.")
+    fits = array.ndim == len(shape) and all(
+        length == wanted or (wanted == -1 and length > 0) for length, wanted in zip(array.shape, shape, strict=True)
+    )
+    if array.dtype != dtype or not fits:
+        wanted = f"{dtype.__name__} of shape ({', '.join('any' if n == -1 else str(n) for n in shape)})"
+        raise ModelFileError(f"array {name!r} must hold {wanted}, got {array.dtype} of shape {array.shape}.")
+    return array
+
+
+def finite_floats(
+    arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...], *, positive: bool = False
 ) -> Floats:
-    """Return a vector of finite float64 out of the arrays, of a given length and above 0 if asked."""
-    array = arrays.get(key)
-    if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.ndim != 1 or len(array) == 0:
-        raise ModelFileError(f"array {key!r} must be a vector of float64.")
-    if length is not None and len(array) != length:
-        raise ModelFileError(f"array {key!r} must have {length} entries, got {len(array)}.")
+    """Return an array of finite float64 of a given shape, above 0 if asked."""
+    array = checked_array(arrays, name, np.float64, shape)
     if not np.isfinite(array).all() or (positive and (array <= 0).any()):
-        raise ModelFileError(f"array {key!r} must hold finite numbers{' above 0' if positive else ''}.")
+        raise ModelFileError(f"array {name!r} must hold finite numbers{' above 0' if positive else ''}.")
     return array
 
 
@@ -151,8 +163,8 @@ def _scaler_from_state(
 ) -> NumberScaler:
     references = levels = np.empty(0)
     if scaling == "quantile":
-        references = finite_array(arrays, f"references.{index}")
-        levels = finite_array(arrays, f"levels.{index}", len(references))
+        references = finite_floats(arrays, f"references.{index}", (-1,))
+        levels = finite_floats(arrays, f"levels.{index}", references.shape)
         if (np.diff(references) <= 0).any() or (np.diff(levels, prepend=0.0, append=1.0) < 0).any():
             raise ModelFileError(f"the quantiles of block {index} must increase, their levels from 0 to 1.")
     unit, spread = entries.spread("unit"), entries.spread("spread")

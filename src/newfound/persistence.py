@@ -1,0 +1,477 @@
+"""Saving and loading fitted discoverers: one safetensors file with a JSON header, checked before anything is built.
+
+The format is described in docs/model_file.md. Nothing in a file can name code to run: classes come from an allow-list,
+parameters pass the discoverer's own checks, and arrays must have the types and shapes that these ask for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_safetensors
+
+import newfound
+from newfound.discoverers import ClassifierProjection, KMeansDiscoverer, SpectralDiscoverer, TabularNCD
+from newfound.discoverers.base import Arrays, BaseDiscoverer
+from newfound.discoverers.parameters import pick_device
+from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.tables import TableEncoder, all_classes
+from newfound.tables.cells import shown
+from newfound.tables.labels import classes_from_json, classes_to_json
+from newfound.tables.state import Entries
+
+FORMAT_VERSION = 1
+READABLE_VERSIONS = (1,)
+
+_METADATA_KEY = "newfound"
+_HEADER_KEYS = {
+    "format_version",
+    "newfound_version",
+    "class",
+    "parameters",
+    "encoder",
+    "known_classes",
+    "novel_classes",
+    "history",
+    "digest",
+}
+_DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
+    kind.__name__: kind for kind in (ClassifierProjection, KMeansDiscoverer, SpectralDiscoverer, TabularNCD)
+}
+_DTYPES = ("F64", "F32", "I32")
+_COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
+_ENCODER, _DISCOVERER, _LABELS = "encoder.", "discoverer.", "labels"
+_LONGEST_REASON = 500
+
+# What content that makes no sense can raise on its way through numpy, torch and the discoverers' own checks.
+_NONSENSE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+
+
+def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
+    """Save a fitted discoverer as one file, which `load` reads.
+
+    A file that is there already is replaced only once the new one is complete on the disk.
+
+    Parameters
+    ----------
+    model : discoverer
+        A fitted ``TabularNCD``, ``ClassifierProjection``, ``KMeansDiscoverer`` or ``SpectralDiscoverer``.
+    path : str or path
+        Where to; the ending ``.newfound`` is customary.
+
+    Raises
+    ------
+    InputError
+        If the model is not a fitted discoverer, or no longer fits its parameters.
+    ModelFileError
+        If the file cannot be written. An earlier file is then intact.
+
+    Examples
+    --------
+    >>> import newfound as nf
+    >>> model = nf.KMeansDiscoverer(n_novel_classes=1).fit([[0.0], [1.0], [9.0]], ["a", "a", None])
+    >>> nf.save(model, "small.newfound")  # doctest: +SKIP
+    >>> nf.load("small.newfound").predict([[8.0]])  # doctest: +SKIP
+    array(['novel_0'], dtype='<U7')
+    """
+    target = _path_text(path)
+    if type(model) not in _DISCOVERERS.values():
+        raise InputError(
+            f"Got a model of type {type(model).__name__}, but only these can be saved: {', '.join(_DISCOVERERS)}."
+        )
+    if not model._is_fitted():
+        model._refuse()
+    if type(model.encoder_) is not TableEncoder:
+        raise InputError(
+            f"Got an encoder of type {type(model.encoder_).__name__}, but only a TableEncoder can be saved."
+        )
+    header, arrays = _header_of(model), _arrays_of(model)
+    header["digest"] = _digest(header, arrays)
+    text = _json_text(header)
+    _rehearse(model, text, arrays)
+    _write(target, to_safetensors(arrays, metadata={_METADATA_KEY: text}))
+
+
+def load(path: str | os.PathLike[str]) -> BaseDiscoverer:
+    """Load a discoverer that `save` wrote; its predictions are equal to the bit.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. It may come from anyone: loading runs no code from it.
+
+    Returns
+    -------
+    discoverer
+        Fitted. A ``random_state`` that was a RandomState object comes back as None, and a GPU that is not there as
+        ``device="auto"``, with a warning.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is of another kind or version, was cut short or altered, or makes no sense.
+    """
+    source = _path_text(path)
+    try:
+        text, arrays = _read(source)
+        return _model_from(text, arrays)
+    except ModelFileError as error:
+        raise ModelFileError(f"Cannot load {source}: {_one_line(str(error))}") from error
+
+
+# ---- a model as JSON and arrays
+
+
+def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
+    parameters = {name: _parameter_to_json(name, value) for name, value in model.get_params(deep=False).items()}
+    return {
+        "format_version": FORMAT_VERSION,
+        "newfound_version": newfound.__version__,
+        "class": type(model).__name__,
+        "parameters": parameters,
+        "encoder": model.encoder_.to_state()[0],
+        "known_classes": classes_to_json(model.known_classes_),
+        "novel_classes": classes_to_json(model.novel_classes_),
+        "history": [{str(key): _history_to_json(value) for key, value in epoch.items()} for epoch in model.history_],
+    }
+
+
+def _arrays_of(model: BaseDiscoverer) -> Arrays:
+    arrays = {_ENCODER + name: array for name, array in model.encoder_.to_state()[1].items()}
+    arrays |= {_DISCOVERER + name: array for name, array in model._fitted_state().items()}
+    arrays[_LABELS] = model._codes_of(model.labels_)
+    return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _parameter_to_json(name: str, value: Any) -> Any:
+    if isinstance(value, TableEncoder):
+        return _encoder_parameters(value)
+    if name == "device":
+        return str(value)
+    if name == "random_state" and isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        items = [_parameter_to_json(name, item) for item in value]
+        kind = type(value).__name__
+        if isinstance(value, (set, frozenset)):
+            items.sort()  # a set has no order of its own, and the same model should give the same file
+        return {kind: items} if kind in _COLLECTIONS else items
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping)):
+        return {"tuple": [_parameter_to_json(name, item) for item in value]}
+    return _scalar_to_json(f"the parameter {name}", value)
+
+
+def _encoder_parameters(encoder: TableEncoder) -> dict[str, Any]:
+    parameters = encoder.get_params(deep=False)
+    kinds = parameters.pop("kinds")
+    if kinds is not None:
+        kinds = {str(name): kind for name, kind in kinds.items()}
+    return {"kinds": kinds} | {name: _parameter_to_json(name, value) for name, value in parameters.items()}
+
+
+def _history_to_json(value: Any) -> Any:
+    if isinstance(value, Real) and not math.isfinite(value):
+        return {"not_finite": str(float(value))}  # JSON has no such numbers
+    return _scalar_to_json("history_", value)
+
+
+def _scalar_to_json(what: str, value: Any) -> str | int | float | None:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, str):
+        return str(value)
+    if value is None:
+        return None
+    raise InputError(
+        f"Got {shown(value)} of type {type(value).__name__} in {what}, which a model file cannot hold; "
+        "numbers, texts, None and lists of these can be saved."
+    )
+
+
+def _json_text(content: Any) -> str:
+    # Non-ASCII characters are escaped: even half of a surrogate pair in a column name then survives.
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+
+def _digest(header: Mapping[str, Any], arrays: Arrays) -> str:
+    """SHA-256 over everything in the file but the digest itself."""
+    seal = hashlib.sha256(_json_text({key: value for key, value in header.items() if key != "digest"}).encode())
+    for name in sorted(arrays):
+        array = arrays[name]
+        seal.update(_json_text([name, array.dtype.name, array.shape]).encode())
+        seal.update(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8).data)
+    return seal.hexdigest()
+
+
+def _rehearse(model: BaseDiscoverer, text: str, arrays: Arrays) -> None:
+    """Build the model from what is about to be written, so that no file is written that `load` would refuse."""
+    name = type(model).__name__
+    try:
+        copy = _model_from(text, arrays)
+    except ModelFileError as error:
+        raise InputError(
+            f"This {name} cannot be saved: {_one_line(str(error))} If its parameters were changed after fit, or its "
+            "training diverged, fit it again."
+        ) from error
+    probe = np.stack([np.zeros(model.encoder_.layout_.n_columns), np.ones(model.encoder_.layout_.n_columns)])
+    if not (
+        np.array_equal(model._proba(probe), copy._proba(probe))
+        and np.array_equal(model._latent(probe), copy._latent(probe))
+    ):
+        raise InputError(
+            f"This {name} cannot be saved: with its present parameters it would predict otherwise than it does. They "
+            "were changed after fit; set them back, or fit again."
+        )
+
+
+# ---- JSON and arrays as a model
+
+
+def _model_from(text: str, arrays: Arrays) -> BaseDiscoverer:
+    """Build a model after checking everything it is made of; ModelFileError otherwise."""
+    try:
+        header = _checked_header(text, arrays)
+        model = _new_discoverer(header)
+        _restore(model, header, arrays)
+    except _NONSENSE as error:
+        raise ModelFileError(f"its content makes no sense: {error or type(error).__name__}") from error
+    unknown = sorted(set(arrays) - set(_arrays_of(model)))
+    if unknown:
+        raise ModelFileError(f"array {shown(unknown[0])} does not belong in a {type(model).__name__}.")
+    return model
+
+
+def _checked_header(text: str, arrays: Arrays) -> dict[str, Any]:
+    header = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    version = Entries(header, "the header").get("format_version", int)
+    if version not in READABLE_VERSIONS:
+        raise ModelFileError(
+            f"it has format version {shown(version)}, and newfound {newfound.__version__} reads "
+            f"{' and '.join(map(str, READABLE_VERSIONS))}; load it with the newfound that wrote it, or a newer one."
+        )
+    if set(header) != _HEADER_KEYS:
+        raise ModelFileError(f"the header must hold exactly {', '.join(sorted(_HEADER_KEYS))}.")
+    if header["digest"] != _digest(header, arrays):
+        raise ModelFileError("its content does not match its digest: it was damaged or altered after saving.")
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ModelFileError(f"array {shown(name)} must hold finite numbers.")
+    return dict(header)
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ModelFileError("the header names an entry twice.")
+    return content
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise ModelFileError(f"the header holds {constant}, which is not JSON.")
+
+
+def _new_discoverer(header: dict[str, Any]) -> BaseDiscoverer:
+    entries = Entries(header, "the header")
+    entries.get("newfound_version", str)
+    kind = _DISCOVERERS.get(entries.get("class", str))
+    if kind is None:
+        raise ModelFileError(f"it holds a {shown(header['class'])}, which is none of {', '.join(_DISCOVERERS)}.")
+    stored = entries.get("parameters", dict)
+    unknown = sorted(set(stored) - set(kind().get_params(deep=False)))
+    if unknown:
+        raise ModelFileError(f"{kind.__name__} has no parameter {shown(unknown[0])}.")
+    model = kind(**{name: _parameter_from_json(name, value) for name, value in stored.items()})
+    try:
+        model._check_parameters()
+        model._check_n_novel_classes()
+        model._check_encoder()
+    except InputError as error:
+        raise ModelFileError(str(error)) from error
+    return model
+
+
+def _parameter_from_json(name: str, value: Any) -> Any:
+    if name == "encoder":
+        return None if value is None else _encoder_from_json(value)
+    if name == "device":
+        return _device_here(value)
+    if name == "random_state" and not (value is None or (type(value) is int and 0 <= value < 2**32)):
+        raise ModelFileError(f"random_state must be None or a whole number from 0 to 2**32 - 1, got {shown(value)}.")
+    collection: type = list
+    if isinstance(value, dict):
+        tag, value = value.popitem() if len(value) == 1 else ("", None)
+        collection = _COLLECTIONS.get(tag, list)
+        if collection is list or not isinstance(value, list):
+            raise ModelFileError(f"the parameter {name} is not understood.")
+    if not isinstance(value, list):
+        return value
+    if any(isinstance(item, (list, dict)) for item in value):
+        raise ModelFileError(f"the parameter {name} must not be nested.")
+    return collection(value)
+
+
+def _encoder_from_json(value: Any) -> TableEncoder:
+    kinds = Entries(value, "the parameter encoder").kinds("kinds")
+    unknown = sorted(set(value) - set(TableEncoder().get_params(deep=False)))
+    if unknown:
+        raise ModelFileError(f"TableEncoder has no parameter {shown(unknown[0])}.")
+    encoder = TableEncoder(**{**value, "kinds": kinds})
+    encoder._check_parameters()
+    return encoder
+
+
+def _device_here(device: Any) -> str:
+    """Return the device of a saved model, or "auto" if it is a GPU that this machine does not have."""
+    if not isinstance(device, str):
+        raise ModelFileError(f"device must be a text, got {shown(device)}.")
+    if device != "auto" and torch.device(device).type == "cuda":
+        try:
+            pick_device(device)
+        except InputError:
+            warn_user(f"The model was saved with device={device!r}, which is not here; it now has device='auto'.")
+            return "auto"
+    return device
+
+
+def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> None:
+    model.encoder_ = TableEncoder.from_state(header["encoder"], _part(arrays, _ENCODER))
+    model._copy_features_in()
+    model.known_classes_, model.novel_classes_ = _checked_classes(model, header)
+    model.classes_ = all_classes(model.known_classes_, model.novel_classes_)
+    if len(np.unique(model.classes_)) != len(model.classes_):
+        raise ModelFileError("a class is both known and novel.")
+    model.history_ = _history_from_json(header["history"])
+    model.labels_ = model.classes_[model._codes_from(arrays, _LABELS, (-1,))]
+    model._restore_fitted(_part(arrays, _DISCOVERER))
+
+
+def _part(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _checked_classes(model: BaseDiscoverer, header: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    known, novel = classes_from_json(header["known_classes"]), classes_from_json(header["novel_classes"])
+    if len(known) + len(novel) == 0 or (model._needs_known_classes and len(known) == 0):
+        raise ModelFileError(f"a {type(model).__name__} needs {'known ' * model._needs_known_classes}classes.")
+    if (known[1:] <= known[:-1]).any():
+        raise ModelFileError("the known classes must be in increasing order.")
+    # Novel classes go on in the type of the known ones; only after False and True come the integers 2, 3, ...
+    if novel.dtype.kind != {"b": "i"}.get(known.dtype.kind, known.dtype.kind):
+        raise ModelFileError("known and novel classes must be of one type.")
+    return known, novel
+
+
+def _history_from_json(content: Any) -> list[dict[str, Any]]:
+    if not isinstance(content, list) or not all(isinstance(epoch, dict) for epoch in content):
+        raise ModelFileError("the history must be a list of dicts.")
+    return [{key: _history_value(value) for key, value in epoch.items()} for epoch in content]
+
+
+def _history_value(value: Any) -> Any:
+    if isinstance(value, dict) and list(value.values()) in (["nan"], ["inf"], ["-inf"]) and "not_finite" in value:
+        return float(value["not_finite"])
+    if isinstance(value, (dict, list)) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ModelFileError("the history must hold single numbers and texts.")
+    return value
+
+
+# ---- files
+
+
+def _path_text(path: Any) -> str:
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InputError(f"Got path={shown(path)}, but expected the path of a file as a text or pathlib.Path.")
+    return text
+
+
+def _read(path: str) -> tuple[str, Arrays]:
+    """Read header and arrays; what the file claims to hold is compared with its size before memory is taken."""
+    try:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            raise ModelFileError("it is not a file.")
+        with safe_open(path, framework="numpy") as file:
+            text = (file.metadata() or {}).get(_METADATA_KEY)
+            if text is None:
+                raise ModelFileError("it is a safetensors file, but not one that newfound.save has written.")
+            names = list(file.keys())
+            for name in names:
+                if file.get_slice(name).get_dtype() not in _DTYPES:
+                    raise ModelFileError(f"array {shown(name)} must be one of {', '.join(_DTYPES)}.")
+            # Asked for, not used: without memory for a huge file, numpy says so where safetensors would panic.
+            np.empty(found.st_size, dtype=np.uint8)
+            return text, {name: file.get_tensor(name) for name in names}
+    except SafetensorError as error:
+        raise ModelFileError(
+            f"it is not a model file written by newfound.save, or only a part of one ({error})."
+        ) from error
+    except OSError as error:
+        raise ModelFileError(f"{error.strerror or error}.") from error
+    except _NONSENSE as error:
+        raise ModelFileError(f"it cannot be read: {error or type(error).__name__}") from error
+
+
+def _write(path: str, data: bytes) -> None:
+    """Write a file as a whole or not at all: beside the old one, then in its place."""
+    target = os.path.realpath(path)  # a link stays, and what it points to is replaced
+    beside = os.path.join(os.path.dirname(target), f".newfound-{secrets.token_hex(8)}.tmp")
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):
+            raise ModelFileError(f"Cannot save to {path}: it exists and is not a file.")
+        try:
+            _write_new(beside, data, mode_of=target)
+            os.replace(beside, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(beside)
+            raise
+    except OSError as error:
+        raise ModelFileError(
+            f"Cannot save to {path}: {error.strerror or error}. No file was written or changed."
+        ) from error
+    _sync_folder(os.path.dirname(target))
+
+
+def _write_new(path: str, data: bytes, mode_of: str) -> None:
+    with open(path, "xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    with contextlib.suppress(OSError):  # there may be no earlier file, or no permissions to speak of
+        os.chmod(path, stat.S_IMODE(os.stat(mode_of).st_mode))
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last through a power cut, where the system offers that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _one_line(reason: str) -> str:
+    line = " ".join(reason.split())
+    return line if len(line) <= _LONGEST_REASON else line[: _LONGEST_REASON - 3] + "..."
