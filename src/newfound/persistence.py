@@ -251,7 +251,7 @@ def _model_from(text: str, arrays: Arrays) -> BaseDiscoverer:
         model = _new_discoverer(header)
         _restore(model, header, arrays)
     except _NONSENSE as error:
-        raise ModelFileError(f"its content makes no sense: {error or type(error).__name__}") from error
+        raise ModelFileError(f"its content makes no sense: {str(error) or type(error).__name__}") from error
     unknown = sorted(set(arrays) - set(_arrays_of(model)))
     if unknown:
         raise ModelFileError(f"array {shown(unknown[0])} does not belong in a {type(model).__name__}.")
@@ -358,7 +358,11 @@ def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> N
     if len(np.unique(model.classes_)) != len(model.classes_):
         raise ModelFileError("a class is both known and novel.")
     model.history_ = _history_from_json(header["history"])
-    model.labels_ = model.classes_[model._codes_from(arrays, _LABELS, (-1,))]
+    codes = model._codes_from(arrays, _LABELS, (-1,))
+    without_rows = np.setdiff1d(np.arange(len(model.known_classes_)), codes)
+    if len(without_rows):
+        raise ModelFileError(f"the known class {shown(model.known_classes_[without_rows[0]].item())} has no rows.")
+    model.labels_ = model.classes_[codes]
     model._restore_fitted(_part(arrays, _DISCOVERER))
 
 
@@ -429,7 +433,7 @@ def _read(path: str) -> tuple[str, Arrays]:
     except OSError as error:
         raise ModelFileError(f"{error.strerror or error}.") from error
     except _NONSENSE as error:
-        raise ModelFileError(f"it cannot be read: {error or type(error).__name__}") from error
+        raise ModelFileError(f"it cannot be read: {str(error) or type(error).__name__}") from error
 
 
 def _write(path: str, data: bytes) -> None:

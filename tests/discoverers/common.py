@@ -21,15 +21,17 @@ CENTRES = np.array([[0, 0], [6, 0], [0, 6], [6, 6]], dtype=float)
 
 
 def tabular_ncd(**changes: Any) -> nf.TabularNCD:
-    """A TabularNCD of few epochs."""
-    settings = {"n_novel_classes": 2, "hidden_layers": [16, 16], "epochs": 8, "pretrain_epochs": 1, "random_state": 0}
-    return nf.TabularNCD(**{**settings, "lr_classification": 0.01, **changes})
+    """A TabularNCD of few epochs, with settings of its own so that better defaults leave the tests as they are."""
+    settings = {"n_novel_classes": 2, "hidden_layers": [16, 16], "epochs": 20, "pretrain_epochs": 1, "random_state": 0}
+    settings |= {"top_k": None, "w1": 0.8, "w2": 0.8, "lr_classification": 0.01, "lr_clustering": 0.005}
+    settings |= {"k_neighbors": 10, "dropout": 0.1, "activation": "relu"}
+    return nf.TabularNCD(**{**settings, **changes})
 
 
 def classifier_projection(**changes: Any) -> nf.ClassifierProjection:
     """A ClassifierProjection of few epochs."""
     settings = {"n_novel_classes": 2, "hidden_layers": [16, 16], "epochs": 8, "n_init": 1, "random_state": 0}
-    return nf.ClassifierProjection(**{**settings, "learning_rate": 0.01, **changes})
+    return nf.ClassifierProjection(**{**settings, "learning_rate": 0.01, "dropout": 0.2, **changes})
 
 
 def kmeans(**changes: Any) -> nf.KMeansDiscoverer:

@@ -1,8 +1,8 @@
 """Write the golden model files: ``python -m tests.golden.make``.
 
-Run it when `newfound.persistence.FORMAT_VERSION` was raised or a discoverer was added, and commit what it adds. It never
-overwrites: the files of earlier versions stay as they are, since they prove that models saved long ago still load and
-still predict the same. If one of them no longer does, mend the code, not the file.
+Run it when `newfound.persistence.FORMAT_VERSION` was raised or a discoverer was added, and commit what it adds. It
+never overwrites: the files of earlier versions stay as they are, since they prove that models saved long ago still load
+and still predict the same. If one of them no longer does, mend the code, not the file.
 """
 
 from __future__ import annotations

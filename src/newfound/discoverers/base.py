@@ -217,8 +217,8 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     def _warn_of_empty_classes(n_empty: int, n_novel: int) -> None:
         if n_empty:
             warn_user(
-                f"{n_empty} of the {n_novel} novel classes have no rows: the unlabelled rows did not fall into that "
-                "many groups. Ask for fewer with n_novel_classes, or for 'auto'."
+                f"{n_empty} of the {n_novel} novel classes have no rows: fewer were found among the unlabelled rows. "
+                "Lower n_novel_classes, or fit again with another random_state or other settings."
             )
 
     def _count_novel(self, unlabelled: Floats, rng: np.random.RandomState) -> int:

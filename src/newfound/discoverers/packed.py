@@ -94,6 +94,10 @@ class PackedDiscoverer(BaseDiscoverer):
         streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
         x = torch.as_tensor(rows, dtype=torch.float32, device=device)
         trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
+        if not all(bool(parameter.isfinite().all()) for parameter in trained.parameters()):
+            raise InputError(
+                "Training diverged: the network's weights are no longer finite numbers. Lower the learning rates."
+            )
         # The network that is kept has no streams, so that it can be copied, saved and loaded.
         self.network_ = self._load({name: tensor.cpu() for name, tensor in trained.state_dict().items()})
         return self._agree(rows, codes, n_novel, rng)

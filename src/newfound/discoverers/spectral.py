@@ -110,8 +110,9 @@ class SpectralDiscoverer(BaseDiscoverer):
         """Votes of the nearest rows of the classes from ``first_class`` on; (n, d) to (n, number of these classes)."""
         voters = self._voter_codes >= first_class
         n_classes = len(self.classes_) - first_class
+        n_neighbors = min(check_integer("n_neighbors", self.n_neighbors, low=1), int(voters.sum()))
         # The nearer a voter the more it counts, so that a training row keeps its own class.
-        classifier = KNeighborsClassifier(min(self.n_neighbors, int(voters.sum())), weights="distance")
+        classifier = KNeighborsClassifier(n_neighbors, weights="distance")
         classifier.fit(self._voters[voters], self._voter_codes[voters] - first_class)
         votes = np.zeros((len(rows), n_classes))
         votes[:, classifier.classes_] = classifier.predict_proba(rows)

@@ -98,8 +98,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.fit_table(table).transform_table(table)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the names of the output columns; `input_features` is not used."""
+        """Return the names of the output columns; `input_features`, if given, must be the columns of fit."""
         check_is_fitted(self)
+        given = self.schema_.names if input_features is None else tuple(np.asarray(input_features).tolist())
+        if len(given) != self.n_features_in_:
+            raise InputError(
+                f"input_features should have length equal to number of features ({self.n_features_in_}), "
+                f"got {len(given)}; leave it out, since the encoder knows its columns."
+            )
+        if self._named and given != self.schema_.names:
+            raise InputError("input_features is not equal to feature_names_in_; leave it out.")
         return np.array(self.layout_.names, dtype=object)
 
     def __sklearn_tags__(self) -> Any:
