@@ -37,9 +37,9 @@ def corrupt(
     """
     n, d = rows.shape
     n_groups = d if groups is None else int(groups[-1]) + 1
-    swap = streams.uniform(batch.shape[1], n_groups) < probability
+    swap = streams.coins(probability, batch.shape[1], n_groups)
     donors = streams.integers(n, batch.shape[1], n_groups)
     if groups is not None:
         swap, donors = swap[..., groups], donors[..., groups]
     donors = donors.mul_(d).add_(torch.arange(d, device=rows.device))
-    return torch.where(swap, rows.reshape(-1)[donors], batch), swap.to(batch.dtype)
+    return torch.where(swap, torch.take(rows, donors), batch), swap.to(batch.dtype)

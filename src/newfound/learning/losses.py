@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
-_SMALLEST = 1e-6  # keeps the logarithm of a pair's probability finite
+_SMALLEST = 1e-7  # keeps the logarithm of a pair's probability finite
 
 
 def vime_loss(
@@ -75,8 +75,8 @@ def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:
     ----------
     probabilities : Tensor of shape (n_members, b, n_novel)
         Softmax outputs of the clustering head.
-    positive : Tensor of shape (n_members, b, b), bool
-        Symmetric pseudo labels. The diagonal is left out of the loss.
+    positive : Tensor of shape (n_members, b, b)
+        Symmetric pseudo labels, 0 or 1. The diagonal is left out of the loss.
 
     Returns
     -------
@@ -87,20 +87,34 @@ def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:
     return apply(probabilities, positive)
 
 
+def _sum_of_logs(values: Tensor) -> Tensor:
+    """Sum of log|values|, taking the logarithm of products of four: none of them is small enough to underflow."""
+    quarter = values.shape[0] // 4
+    products = values[:quarter] * values[quarter : 2 * quarter]
+    products *= values[2 * quarter : 3 * quarter]
+    products *= values[3 * quarter : 4 * quarter]
+    return products.abs_().log_().sum() + values[4 * quarter :].abs().log_().sum()
+
+
 class _PairwiseLoss(torch.autograd.Function):
     """The pairwise loss with its gradient written out: four times as fast as recording every (b, b) operation."""
 
     @staticmethod
     def forward(ctx: Any, probabilities: Tensor, positive: Tensor) -> Tensor:
         b = probabilities.shape[1]
-        same = torch.bmm(probabilities, probabilities.transpose(1, 2))
-        likelihood = torch.where(positive, same, 1.0 - same).clamp_(min=_SMALLEST)
-        likelihood.diagonal(dim1=1, dim2=2).fill_(1.0)
         n_pairs = max(1, b * (b - 1))
-        loss = -likelihood.log().sum() / n_pairs
-        # d loss / d same is -1/likelihood for positives and +1/likelihood for negatives; pairs beyond the clamp keep
-        # their push, or a confident mistake could never be undone.
-        slope = torch.where(positive, -1.0, 1.0).to(same.dtype).div_(likelihood)
+        # With q the chance that a pair shares a class, t is -q for positives and 1 - q for negatives, each kept away
+        # from 0. Then the loss is -log|t| and its slope in q is 1/t for both.
+        t = torch.baddbmm(
+            positive.to(probabilities.dtype),
+            probabilities,
+            probabilities.transpose(1, 2),
+            beta=-(1.0 + 2.0 * _SMALLEST),
+            alpha=-1.0,
+        ).add_(1.0 + _SMALLEST)
+        t.diagonal(dim1=1, dim2=2).fill_(1.0)
+        loss = -_sum_of_logs(t.view(-1)) / n_pairs
+        slope = t.reciprocal_()
         slope.diagonal(dim1=1, dim2=2).zero_()
         # Each probability vector occurs on both sides of a symmetric product, hence the factor 2.
         ctx.save_for_backward(torch.bmm(slope, probabilities).mul_(2.0 / n_pairs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch import Tensor, nn
+from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
 from newfound.learning.batches import shuffled_batches
 from newfound.learning.corruption import corrupt
@@ -61,7 +62,7 @@ def pretrain(
     encoder.train()
     for losses in progress.epochs("pretraining", settings.epochs):
         for index in shuffled_batches(rows.shape[0], settings.batch_size, streams):
-            batch = rows[index]
+            batch = embedding(index, rows)
             corrupted, mask = corrupt(batch, rows, groups, settings.corruption, streams)
             latent = encoder(corrupted)
             reconstruction_loss, mask_loss = vime_loss(

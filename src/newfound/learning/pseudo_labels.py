@@ -37,13 +37,13 @@ def top_k_pseudo_labels(similarities: Tensor, k: int) -> Tensor:
 
     Returns
     -------
-    Tensor of shape (n_members, b, b), bool
-        Symmetric, False on the diagonal.
+    Tensor of shape (n_members, b, b)
+        1 for positives, 0 for the other pairs and on the diagonal; symmetric.
     """
-    chosen = similarities >= _kth_largest(similarities, k)
-    positive = chosen | chosen.transpose(1, 2)
-    positive.diagonal(dim1=1, dim2=2).fill_(False)
-    return positive
+    chosen_from = _kth_largest(similarities, k)
+    # Similarity is symmetric, so a pair that either row chose reaches the lower of their two thresholds.
+    lower = torch.minimum(chosen_from, chosen_from.transpose(1, 2))
+    return torch.ge(similarities, lower, out=lower)
 
 
 def threshold_pseudo_labels(similarities: Tensor, threshold: float) -> Tensor:
@@ -58,9 +58,10 @@ def threshold_pseudo_labels(similarities: Tensor, threshold: float) -> Tensor:
 
     Returns
     -------
-    Tensor of shape (n_members, b, b), bool
+    Tensor of shape (n_members, b, b)
+        1 for positives, 0 for the other pairs and on the diagonal.
     """
-    return similarities >= threshold
+    return similarities.ge(threshold).to(similarities.dtype)
 
 
 def _kth_largest(values: Tensor, k: int) -> Tensor:
@@ -68,5 +69,6 @@ def _kth_largest(values: Tensor, k: int) -> Tensor:
     if values.device.type == "cpu":
         # NumPy's partition is vectorised and several times faster than torch.topk on a CPU.
         place = values.shape[-1] - k
-        return torch.from_numpy(np.partition(values.numpy(), place, axis=-1)[..., place, None])
+        kth = np.partition(values.numpy(), place, axis=-1)[..., place]
+        return torch.from_numpy(np.ascontiguousarray(kth))[..., None]
     return values.topk(k, dim=-1, sorted=False).values.amin(dim=-1, keepdim=True)

@@ -62,8 +62,8 @@ class PackedDropout(nn.Module):
         """Zero values with the given probability and scale the rest up."""
         if not self.training or self.probability == 0.0 or self.streams is None:
             return x
-        keep = self.streams.uniform(*x.shape[1:]) >= self.probability
-        return x * (keep / (1.0 - self.probability))
+        keep = self.streams.coins(1.0 - self.probability, *x.shape[1:])
+        return x * keep.to(x.dtype).mul_(1.0 / (1.0 - self.probability))
 
 
 class PackedBatchNorm(nn.Module):

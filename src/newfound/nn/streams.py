@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -38,14 +39,15 @@ class MemberStreams:
     ) -> None:
         self.device = torch.device(device)
         self.dtype = dtype
-        self._generators = [torch.Generator(device=self.device).manual_seed(int(seed)) for seed in seeds]
-        self._pool = torch.empty(len(self._generators), 0, device=self.device, dtype=dtype)
+        kind = _CpuStream if self.device.type == "cpu" else _DeviceStream
+        self._streams = [kind(int(seed), self.device, dtype) for seed in seeds]
+        self._pool = torch.empty(len(self._streams), 0, device=self.device, dtype=dtype)
         self._used = 0
 
     @property
     def n_members(self) -> int:
         """Number of streams."""
-        return len(self._generators)
+        return len(self._streams)
 
     def uniform(self, *shape: int) -> Tensor:
         """Draw from [0, 1).
@@ -58,16 +60,16 @@ class MemberStreams:
         size = math.prod(shape)
         if self._used + size > self._pool.shape[1]:
             width = max(_POOL.get(self.device.type, 1 << 16), size)
-            self._pool = torch.stack(
-                [
-                    torch.rand(width, generator=generator, device=self.device, dtype=self.dtype)
-                    for generator in self._generators
-                ]
-            )
+            self._pool = torch.stack([stream.uniform(width) for stream in self._streams])
             self._used = 0
         draws = self._pool[:, self._used : self._used + size]
         self._used += size
         return draws.view(self.n_members, *shape)
+
+    def coins(self, probability: float, *shape: int) -> Tensor:
+        """Throw coins that show True with the given probability (to 1/65,536); shape (n_members, *shape), bool."""
+        size = math.prod(shape)
+        return torch.stack([stream.coins(probability, size) for stream in self._streams]).view(-1, *shape)
 
     def integers(self, high: int, *shape: int) -> Tensor:
         """Draw whole numbers from 0 to ``high - 1``; shape (n_members, *shape)."""
@@ -75,6 +77,40 @@ class MemberStreams:
 
     def permutation(self, n: int) -> Tensor:
         """Shuffle 0..n-1 for each member; shape (n_members, n)."""
-        return torch.stack(
-            [torch.randperm(n, generator=generator, device=self.device) for generator in self._generators]
-        )
+        return torch.stack([stream.permutation(n) for stream in self._streams])
+
+
+class _CpuStream:
+    """One member's draws on a CPU, where NumPy's generators are twice as fast as torch's."""
+
+    def __init__(self, seed: int, device: torch.device, dtype: torch.dtype) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._dtype = np.float64 if dtype == torch.float64 else np.float32
+
+    def uniform(self, size: int) -> Tensor:
+        return torch.from_numpy(self._generator.random(size, dtype=self._dtype))
+
+    def coins(self, probability: float, size: int) -> Tensor:
+        # Sixteen bits a coin straight from the generator: nine times as fast as comparing floating point draws.
+        bits = self._generator.bit_generator.random_raw(-(-size // 4)).view(np.uint16)[:size]
+        return torch.from_numpy(bits < round(probability * 65536))
+
+    def permutation(self, n: int) -> Tensor:
+        return torch.from_numpy(self._generator.permutation(n))
+
+
+class _DeviceStream:
+    """One member's draws on an accelerator."""
+
+    def __init__(self, seed: int, device: torch.device, dtype: torch.dtype) -> None:
+        self._generator = torch.Generator(device=device).manual_seed(seed)
+        self._dtype = dtype
+
+    def uniform(self, size: int) -> Tensor:
+        return torch.rand(size, generator=self._generator, device=self._generator.device, dtype=self._dtype)
+
+    def coins(self, probability: float, size: int) -> Tensor:
+        return self.uniform(size) < probability
+
+    def permutation(self, n: int) -> Tensor:
+        return torch.randperm(n, generator=self._generator, device=self._generator.device)
