@@ -19,7 +19,7 @@ from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.nn import DiscoveryNetwork, MemberStreams
 from newfound.tables.cells import shown
 
-_MAX_WIDTH = 1024
+_MIN_WIDTH, _MAX_WIDTH = 16, 1024  # of layers whose widths follow the number of columns
 _CHUNK_NUMBERS = 1 << 22  # numbers in the input of one prediction step, over all members
 _PREFIX = "network."
 
@@ -150,7 +150,7 @@ class PackedDiscoverer(BaseDiscoverer):
     def _widths(self, n_features: int, default: list[int]) -> list[int]:
         """Widths of the encoder's input and layers."""
         layers = check_layers("hidden_layers", self.hidden_layers)
-        return [n_features, *(layers or [min(max(1, width), _MAX_WIDTH) for width in default])]
+        return [n_features, *(layers or [min(max(_MIN_WIDTH, width), _MAX_WIDTH) for width in default])]
 
     def _load(self, state: Mapping[str, Tensor]) -> DiscoveryNetwork:
         """Build a network for prediction around given parameters, after a look at their shapes."""

@@ -89,7 +89,8 @@ def _majority_in_block(block: Tensor, neighbours: Tensor) -> Tensor:
     # One random projection tells categories apart: sorting numbers is far cheaper than sorting lines of a matrix.
     generator = torch.Generator(device=block.device).manual_seed(0)
     weights = torch.rand(block.shape[1], generator=generator, device=block.device, dtype=torch.float64)
-    _, codes = torch.unique(block.double() @ weights, return_inverse=True)
+    # Not a matrix product: its last rows may round differently, and would seem to be of another category.
+    _, codes = torch.unique((block * weights).sum(dim=1), return_inverse=True)
     first = torch.empty(int(codes.max()) + 1, dtype=torch.int64, device=block.device)
     first[codes] = torch.arange(block.shape[0], device=block.device)
     winners = torch.cat([codes[near].mode(dim=1).values for near in neighbours.split(65_536)])

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
-_SMALLEST = 1e-7  # keeps the logarithm of a pair's probability finite
+_SMALLEST = 1e-6  # keeps the logarithm of a pair's probability finite, also after rounding
 
 
 def vime_loss(
@@ -17,22 +17,25 @@ def vime_loss(
 ) -> tuple[Tensor, Tensor]:
     """Reconstruction and mask losses of VIME, equations (1) to (3).
 
+    The weight stands on the reconstruction, as in VIME itself and in the paper's published code. Equation (1) puts it on
+    the mask; so weighted, MNIST falls from 86 to 80 and nothing gains.
+
     Parameters
     ----------
     mask_logits, mask, values, original : Tensor of shape (n_members, b, d)
         Estimated and true mask, estimated and true values.
     alpha : float
-        Weight of the mask loss.
+        Weight of the reconstruction loss.
 
     Returns
     -------
-    reconstruction, weighted_mask : Tensor of shape ()
+    weighted_reconstruction, mask : Tensor of shape ()
         Sums over members of each member's mean; their sum is the loss to minimise.
     """
     size = original[0].numel()
     reconstruction = F.mse_loss(values, original, reduction="sum") / size
     mask_loss = F.binary_cross_entropy_with_logits(mask_logits, mask, reduction="sum") / size
-    return reconstruction, alpha * mask_loss
+    return alpha * reconstruction, mask_loss
 
 
 def classification_loss(logits: Tensor, targets: Tensor) -> Tensor:
@@ -105,13 +108,8 @@ class _PairwiseLoss(torch.autograd.Function):
         n_pairs = max(1, b * (b - 1))
         # With q the chance that a pair shares a class, t is -q for positives and 1 - q for negatives, each kept away
         # from 0. Then the loss is -log|t| and its slope in q is 1/t for both.
-        t = torch.baddbmm(
-            positive.to(probabilities.dtype),
-            probabilities,
-            probabilities.transpose(1, 2),
-            beta=-(1.0 + 2.0 * _SMALLEST),
-            alpha=-1.0,
-        ).add_(1.0 + _SMALLEST)
+        t = torch.rsub(positive, 1.0 + _SMALLEST, alpha=1.0 + 2.0 * _SMALLEST)
+        t.baddbmm_(probabilities, probabilities.transpose(1, 2), alpha=-1.0)
         t.diagonal(dim1=1, dim2=2).fill_(1.0)
         loss = -_sum_of_logs(t.view(-1)) / n_pairs
         slope = t.reciprocal_()

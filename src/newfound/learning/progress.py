@@ -68,18 +68,18 @@ class EpochLosses:
 
     def __init__(self) -> None:
         self._sums: dict[str, Tensor] = {}
-        self._weight = 0
+        self._weights: dict[str, int] = {}
 
     def add(self, n_members: int, **losses: Tensor) -> None:
         """Add the losses of one step, each a sum over members."""
-        self._weight += n_members
         for name, loss in losses.items():
             value = loss.detach()
+            self._weights[name] = self._weights.get(name, 0) + n_members
             self._sums[name] = self._sums[name] + value if name in self._sums else value
 
     def means(self) -> dict[str, float]:
         """Mean of each loss over steps and members."""
-        return {name: float(total) / self._weight for name, total in self._sums.items()}
+        return {name: float(total) / self._weights[name] for name, total in self._sums.items()}
 
 
 def _rich_bar() -> Any:

@@ -40,7 +40,9 @@ def top_k_pseudo_labels(similarities: Tensor, k: int) -> Tensor:
     Tensor of shape (n_members, b, b)
         1 for positives, 0 for the other pairs and on the diagonal; symmetric.
     """
-    chosen_from = _kth_largest(similarities, k)
+    # A pair's two similarities, or those of a member in a pack and alone, may differ in the last digits; with this
+    # margin both count.
+    chosen_from = _kth_largest(similarities, k) - 16 * torch.finfo(similarities.dtype).eps
     # Similarity is symmetric, so a pair that either row chose reaches the lower of their two thresholds.
     lower = torch.minimum(chosen_from, chosen_from.transpose(1, 2))
     return torch.ge(similarities, lower, out=lower)

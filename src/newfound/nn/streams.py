@@ -69,7 +69,7 @@ class MemberStreams:
     def coins(self, probability: float, *shape: int) -> Tensor:
         """Throw coins that show True with the given probability (to 1/65,536); shape (n_members, *shape), bool."""
         size = math.prod(shape)
-        return torch.stack([stream.coins(probability, size) for stream in self._streams]).view(-1, *shape)
+        return torch.stack([stream.coins(probability, size) for stream in self._streams]).view(self.n_members, *shape)
 
     def integers(self, high: int, *shape: int) -> Tensor:
         """Draw whole numbers from 0 to ``high - 1``; shape (n_members, *shape)."""

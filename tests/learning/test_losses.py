@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from newfound.learning.losses import _SMALLEST, classification_loss, consistency_loss, pairwise_loss, vime_loss
+from tests.oracles import losses as oracle
+
+SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 7), st.integers(1, 5))
+SEEDS = st.integers(0, 2**31 - 1)
+
+
+def normal(*shape: int, seed: int, scale: float = 1.0) -> Tensor:
+    draws = torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) * scale
+    return draws.requires_grad_()
+
+
+def random_positives(n_members: int, b: int, seed: int) -> Tensor:
+    upper = torch.rand(n_members, b, b, generator=torch.Generator().manual_seed(seed)).lt(0.4).double().triu(1)
+    return upper + upper.transpose(1, 2)
+
+
+def gradients(loss: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
+    return torch.autograd.grad(loss, inputs)
+
+
+@given(SHAPES, SEEDS)
+@settings(max_examples=40)
+def test_classification_loss_is_the_sum_of_the_members_cross_entropies(shape: tuple[int, int, int], seed: int) -> None:
+    logits = normal(*shape, seed=seed, scale=3)
+    targets = torch.randint(shape[2], shape[:2], generator=torch.Generator().manual_seed(seed))
+    loss, expected = classification_loss(logits, targets), oracle.classification(logits, targets)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(gradients(loss, logits), gradients(expected, logits))
+
+
+@given(SHAPES, SEEDS)
+@settings(max_examples=40)
+def test_consistency_loss_is_the_sum_of_the_members_mean_squares(shape: tuple[int, int, int], seed: int) -> None:
+    logits, views = normal(*shape, seed=seed), normal(*shape, seed=seed + 1)
+    loss, expected = consistency_loss(logits, views), oracle.consistency(logits, views)
+    torch.testing.assert_close(loss, expected)
+    torch.testing.assert_close(gradients(loss, logits, views), gradients(expected, logits, views))
+
+
+@given(SHAPES, SEEDS, st.floats(0, 5))
+@settings(max_examples=40)
+def test_vime_losses_are_the_sums_of_the_members_losses(shape: tuple[int, int, int], seed: int, alpha: float) -> None:
+    mask_logits, values = normal(*shape, seed=seed), normal(*shape, seed=seed + 1)
+    original, mask = normal(*shape, seed=seed + 2).detach(), normal(*shape, seed=seed + 3).detach().gt(0).double()
+    weighted_reconstruction, mask_loss = vime_loss(mask_logits, mask, values, original, alpha)
+    expected_values, expected_mask = alpha * oracle.reconstruction(values, original), oracle.mask(mask_logits, mask)
+    torch.testing.assert_close(weighted_reconstruction, expected_values)
+    torch.testing.assert_close(mask_loss, expected_mask)
+    torch.testing.assert_close(gradients(weighted_reconstruction, values), gradients(expected_values, values))
+    torch.testing.assert_close(gradients(mask_loss, mask_logits), gradients(expected_mask, mask_logits))
+
+
+PAIR_SHAPES = st.tuples(st.integers(1, 3), st.integers(2, 7), st.integers(1, 4))
+
+
+@given(PAIR_SHAPES, SEEDS, st.floats(0.1, 20))
+@settings(max_examples=40)
+def test_pairwise_loss_equals_a_double_loop(shape: tuple[int, int, int], seed: int, scale: float) -> None:
+    probabilities = torch.softmax(normal(*shape, seed=seed, scale=scale), dim=2).detach()
+    positive = random_positives(shape[0], shape[1], seed)
+    expected = oracle.pairwise_value(probabilities, positive, _SMALLEST)
+    assert pairwise_loss(probabilities, positive).item() == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+@given(st.tuples(st.integers(1, 3), st.integers(2, 7), st.integers(2, 4)), SEEDS)
+@settings(max_examples=40)
+def test_pairwise_loss_equals_torchs_binary_cross_entropy(shape: tuple[int, int, int], seed: int) -> None:
+    logits, positive = normal(*shape, seed=seed), random_positives(shape[0], shape[1], seed)
+    loss = pairwise_loss(torch.softmax(logits, dim=2), positive)
+    expected = oracle.pairwise(torch.softmax(logits, dim=2), positive)
+    torch.testing.assert_close(loss, expected, atol=1e-5, rtol=1e-5)  # the two keep away from log 0 differently
+    torch.testing.assert_close(gradients(loss, logits), gradients(expected, logits), atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 1), (2, 5, 3), (3, 7, 2)])
+def test_pairwise_gradient_passes_gradcheck(shape: tuple[int, int, int]) -> None:
+    positive = random_positives(shape[0], shape[1], 0)
+    # Not the softmax alone: probabilities are inputs of their own right, so each is moved by itself.
+    probabilities = torch.rand(*shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64) * 0.4 + 0.1
+    assert torch.autograd.gradcheck(lambda p: pairwise_loss(p, positive), (probabilities.requires_grad_(),))
+    logits = normal(*shape, seed=2)
+    assert torch.autograd.gradcheck(lambda z: pairwise_loss(torch.softmax(z, 2), positive), (logits,))
+
+
+def test_pairwise_gradient_is_scaled_by_what_follows() -> None:
+    logits, positive = normal(2, 5, 3, seed=0), random_positives(2, 5, 0)
+    (once,) = gradients(pairwise_loss(torch.softmax(logits, dim=2), positive), logits)
+    (scaled,) = gradients(-3 * pairwise_loss(torch.softmax(logits, dim=2), positive), logits)
+    torch.testing.assert_close(scaled, -3 * once)
+
+
+@given(st.integers(2, 40), st.integers(2, 12), st.floats(1, 500), SEEDS)
+@settings(max_examples=60)
+def test_pairwise_loss_stays_finite_for_certain_predictions_in_single_precision(
+    b: int, n_novel: int, scale: float, seed: int
+) -> None:
+    logits = normal(2, b, n_novel, seed=seed, scale=scale).detach().float().requires_grad_()
+    positive = random_positives(2, b, seed).float()
+    loss = pairwise_loss(torch.softmax(logits, dim=2), positive)
+    (gradient,) = gradients(loss, logits)
+    assert -1e-5 < loss.item() < 2 * -torch.tensor(_SMALLEST / 2).log().item()
+    assert gradient.isfinite().all()
+
+
+def test_pairwise_loss_is_small_for_right_and_large_for_wrong_predictions() -> None:
+    certain = torch.eye(2)[[0, 0, 1, 1]][None]
+    same = (certain[0] @ certain[0].T - torch.eye(4))[None]
+    assert pairwise_loss(certain, same).item() == pytest.approx(0, abs=1e-5)
+    assert pairwise_loss(certain, 1 - torch.eye(4) - same).item() > 10
+
+
+def test_pairwise_diagonal_does_not_matter() -> None:
+    probabilities, positive = torch.softmax(normal(2, 6, 3, seed=0), dim=2), random_positives(2, 6, 0)
+    with_diagonal = positive + torch.eye(6, dtype=torch.float64)
+    torch.testing.assert_close(pairwise_loss(probabilities, with_diagonal), pairwise_loss(probabilities, positive))
+
+
+def test_a_single_row_has_no_pairwise_loss() -> None:
+    logits = normal(2, 1, 3, seed=0)
+    loss = pairwise_loss(torch.softmax(logits, dim=2), torch.zeros(2, 1, 1, dtype=torch.float64))
+    assert loss.item() == 0
+    assert torch.equal(gradients(loss, logits)[0], torch.zeros_like(logits))
+
+
+@pytest.mark.parametrize("name", ["classification", "consistency", "reconstruction", "mask", "pairwise"])
+@pytest.mark.parametrize("disturbance", [torch.nan, 1e6])
+def test_the_gradient_of_a_member_depends_on_no_other(name: str, disturbance: float) -> None:
+    targets = torch.randint(4, (3, 6), generator=torch.Generator().manual_seed(0))
+    other, positive = normal(3, 6, 4, seed=9).detach(), random_positives(3, 6, 0)
+    losses: dict[str, Callable[[Tensor], Tensor]] = {
+        "classification": lambda x: classification_loss(x, targets),
+        "consistency": lambda x: consistency_loss(x, other),
+        "reconstruction": lambda x: vime_loss(other, other.gt(0).double(), x, other, 2.0)[0],
+        "mask": lambda x: vime_loss(x, other.gt(0).double(), other, other, 2.0)[1],
+        "pairwise": lambda x: pairwise_loss(torch.softmax(x, dim=2), positive),
+    }
+    loss = losses[name]
+    calm = normal(3, 6, 4, seed=1)
+    stirred = calm.detach().clone()
+    stirred[1] = disturbance
+    stirred.requires_grad_()
+    (before,), (after,) = gradients(loss(calm), calm), gradients(loss(stirred), stirred)
+    assert torch.equal(before[[0, 2]], after[[0, 2]])
+    assert before.abs().sum() > 0

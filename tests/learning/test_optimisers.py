@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from newfound.learning.optimisers import adamw
+
+
+def test_packed_steps_equal_plain_adamw_steps_of_each_member() -> None:
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn(3, 4, 5, generator=generator, dtype=torch.float64)
+    gradients = torch.randn(6, 3, 4, 5, generator=generator, dtype=torch.float64)
+    pack = nn.Parameter(start.clone())
+    together = adamw([pack], 0.03)
+    alone = [nn.Parameter(member.clone()) for member in start]
+    optimisers = [torch.optim.AdamW([parameter], lr=0.03, foreach=False, fused=False) for parameter in alone]
+    for gradient in gradients:
+        pack.grad = gradient
+        together.step()
+        for parameter, optimiser, own in zip(alone, optimisers, gradient, strict=True):
+            parameter.grad = own
+            optimiser.step()
+    torch.testing.assert_close(pack.detach(), torch.stack([p.detach() for p in alone]))
+    assert not torch.allclose(pack.detach(), start)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+import torch
+
+from newfound.learning.progress import EpochLosses, Progress
+
+
+def run(progress: Progress) -> None:
+    with progress:
+        for stage, n_epochs in (("first stage", 2), ("second stage", 1)):
+            for losses in progress.epochs(stage, n_epochs):
+                losses.add(2, error=torch.tensor(3.0))
+                losses.add(2, error=torch.tensor(5.0))
+
+
+def test_history_has_a_dict_for_each_epoch() -> None:
+    progress = Progress(3)
+    run(progress)
+    assert [(epoch["stage"], epoch["epoch"]) for epoch in progress.history] == [
+        ("first stage", 1),
+        ("first stage", 2),
+        ("second stage", 1),
+    ]
+    seconds = [epoch["seconds"] for epoch in progress.history]
+    assert seconds == sorted(seconds)
+    assert 0 <= seconds[0] < 60
+    assert [epoch["error"] for epoch in progress.history] == [2.0, 2.0, 2.0]  # (3 + 5) over 2 steps of 2 members
+    frame = pd.DataFrame(progress.history)
+    assert list(frame.columns) == ["stage", "epoch", "seconds", "error"]
+    assert len(frame) == 3
+
+
+def test_means_are_over_steps_and_members() -> None:
+    losses = EpochLosses()
+    assert losses.means() == {}
+    losses.add(4, first=torch.tensor(8.0), second=torch.tensor(4.0))
+    losses.add(4, first=torch.tensor(0.0), second=torch.tensor(2.0))
+    assert losses.means() == {"first": 1.0, "second": 0.75}
+
+
+def test_losses_added_apart_in_one_step_have_their_own_means() -> None:
+    losses = EpochLosses()
+    for _ in range(3):
+        losses.add(2, classification=torch.tensor(6.0))
+        losses.add(2, clustering=torch.tensor(8.0))
+    assert losses.means() == {"classification": 3.0, "clustering": 4.0}
+
+
+def test_losses_keep_no_graph_and_no_reference_to_what_was_added() -> None:
+    losses, loss = EpochLosses(), torch.tensor(2.0, requires_grad=True) * 1
+    losses.add(1, error=loss)
+    losses.add(1, error=loss)
+    assert not any(total.requires_grad for total in losses._sums.values())
+    assert losses.means() == {"error": 2.0}
+    assert loss.item() == 2.0
+
+
+def test_an_interrupted_epoch_is_not_in_the_history() -> None:
+    progress = Progress(5)
+
+    def interrupt() -> None:
+        with progress:
+            for i, losses in enumerate(progress.epochs("stage", 5)):
+                losses.add(1, error=torch.tensor(1.0))
+                if i == 2:
+                    raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    assert [epoch["epoch"] for epoch in progress.history] == [1, 2]
+
+
+def test_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    run(Progress(3))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_bar_shows_stage_epoch_loss_and_count(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    run(Progress(3, verbose=1))
+    shown = capsys.readouterr().out
+    assert "second stage 1/1  error 2.0000" in shown
+    assert "3/3" in shown
+
+
+def test_the_bar_ends_when_training_fails(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(3, verbose=1)
+
+    def fail() -> None:
+        with progress:
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        fail()
+    assert not progress._bar.live.is_started
+    run(Progress(3, verbose=1))  # a bar that still ran would forbid another
+    assert "3/3" in capsys.readouterr().out
