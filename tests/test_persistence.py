@@ -197,7 +197,6 @@ def test_parameters_come_back(name: str, mixed: dict[str, Any], tmp_path: Path) 
         ({"random_state": np.uint32(2**32 - 1)}, 2**32 - 1),
         ({"verbose": False}, False),
     ],
-    ids=str,
 )
 def test_parameter_of_any_accepted_type(parameters: dict[str, Any], stored: Any, tmp_path: Path) -> None:
     X, y = numbers()
@@ -271,7 +270,6 @@ def test_encoder_of_another_class_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changed",
     [{"n_members": 3}, {"hidden_layers": [9]}, {"activation": "tanh"}, {"w1": 7}, {"top_k": object()}],
-    ids=str,
 )
 def test_parameters_changed_after_fit_are_refused(changed: dict[str, Any], tmp_path: Path) -> None:
     model = fit(quick("TabularNCD"), *numbers()).set_params(**changed)
@@ -729,9 +727,9 @@ ONE_MODEL: list[tuple[str, str, Change, str]] = [
     ("TabularNCD", "layer more", array("discoverer.network.encoder.9.weight", lambda old: np.float32([1])), "shapes"),
     ("TabularNCD", "n_members", put("parameters", "n_members", 2), "member_codes"),
     ("TabularNCD", "n_members huge", put("parameters", "n_members", 10**30), "member_codes"),
-    ("TabularNCD", "layers huge", put("parameters", "hidden_layers", [10**12, 10**12]), "makes no sense|shapes"),
-    ("TabularNCD", "layers beyond", put("parameters", "hidden_layers", [10**30, 3]), "makes no sense"),
-    ("TabularNCD", "layers without end", put("parameters", "hidden_layers", [1] * 100_000), "too few"),
+    ("TabularNCD", "layers huge", put("parameters", "hidden_layers", [10**12, 10**12]), "shapes"),
+    ("TabularNCD", "layers beyond", put("parameters", "hidden_layers", [10**30, 3]), "shapes"),
+    ("TabularNCD", "layers without end", put("parameters", "hidden_layers", [1] * 100_000), "shapes"),
     ("TabularNCD", "layers text", put("parameters", "hidden_layers", "44"), "hidden_layers"),
     ("TabularNCD", "layers float", put("parameters", "hidden_layers", [4.0, 3]), "hidden_layers"),
     ("TabularNCD", "member codes short", array("discoverer.member_codes", lambda old: old[:, 1:].copy()), "must hold"),

@@ -79,11 +79,11 @@ def test_mixed_batches_hold_a_fixed_number_of_each_kind(
         assert set(batch[:, batches.n_labelled :].flatten().tolist()) <= set(unlabelled)
     for m in range(n_members):
         rows = torch.stack(epoch)[:, m]
-        assert_fair(rows[:, : batches.n_labelled], labelled, batches.n_steps)
-        assert_fair(rows[:, batches.n_labelled :], unlabelled, batches.n_steps)
+        assert_fair(rows[:, : batches.n_labelled], labelled, batches)
+        assert_fair(rows[:, batches.n_labelled :], unlabelled, batches)
 
 
-def assert_fair(shown: torch.Tensor, rows: list[int], n_steps: int) -> None:
+def assert_fair(shown: torch.Tensor, rows: list[int], batches: MixedBatches) -> None:
     """Rows of one kind occur equally often, at most once where the kind is not rare."""
     counts = Counter(shown.flatten().tolist())
     if not rows:
@@ -91,13 +91,14 @@ def assert_fair(shown: torch.Tensor, rows: list[int], n_steps: int) -> None:
         return
     times = [counts[row] for row in rows]
     assert max(times) - min(times) <= 1
-    rare = len(rows) < 64 * n_steps
+    least = min(64, batches.batch_rows)
+    rare = len(rows) < least * batches.n_steps
     if rare:
-        assert shown.shape[1] == min(64, len(rows))
+        assert shown.shape[1] == min(least, len(rows))
         assert min(times) >= 1, "every row of a rare kind is shown"
     else:
         assert max(times) == 1
-        assert len(rows) - shown.numel() < n_steps, "fewer rows are left over than there are steps"
+        assert len(rows) - shown.numel() < batches.n_steps, "fewer rows are left over than there are steps"
 
 
 def test_proportions_are_those_of_the_table() -> None:

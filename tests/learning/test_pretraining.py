@@ -45,12 +45,12 @@ def test_no_epochs_change_nothing() -> None:
     assert progress.history == []
 
 
-def test_alpha_weighs_the_mask_loss() -> None:
+def test_alpha_weighs_the_reconstruction_loss() -> None:
     single, double = (
         pretrained(PretrainingSettings(epochs=1, learning_rate=1e-12, alpha=alpha))[1] for alpha in (1, 2)
     )
-    assert double.history[0]["mask"] == pytest.approx(2 * single.history[0]["mask"])
-    assert double.history[0]["reconstruction"] == pytest.approx(single.history[0]["reconstruction"])
+    assert double.history[0]["reconstruction"] == pytest.approx(2 * single.history[0]["reconstruction"])
+    assert double.history[0]["mask"] == pytest.approx(single.history[0]["mask"])
 
 
 def test_defaults_are_the_papers() -> None:

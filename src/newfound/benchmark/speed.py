@@ -34,9 +34,7 @@ def synthetic_table(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Make overlapping Gaussian classes of equal size; returns X of shape (n, n_columns) and y of shape (n,)."""
     rng = np.random.default_rng(0)
-    classes = np.concatenate(
-        [np.arange(n_labelled) % n_known, n_known + np.arange(n_unlabelled) % n_novel]
-    )
+    classes = np.concatenate([np.arange(n_labelled) % n_known, n_known + np.arange(n_unlabelled) % n_novel])
     centres = rng.normal(size=(n_known + n_novel, n_columns)).astype(np.float32)
     X = rng.standard_normal((len(classes), n_columns), dtype=np.float32)
     X += centres[classes]
@@ -45,7 +43,7 @@ def synthetic_table(
 
 def time_fit(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int, **settings: object) -> float:
     """Return the seconds of one fit with the paper's settings for Pendigits."""
-    model = TabularNCD(n_novel, random_state=0, **(SETTINGS["pendigits"] | settings))  # type: ignore[arg-type]
+    model = TabularNCD(n_novel, random_state=0, **(SETTINGS["pendigits"] | settings))
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an empty class does not matter here

@@ -21,6 +21,8 @@ from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.tables import TableEncoder
 from newfound.tables.state import finite_floats
 
+_MIN_WIDTH = 4
+
 
 class ClassifierProjection(PackedDiscoverer):
     """Novel classes by k-means in the penultimate layer of a classifier of the known classes.
@@ -30,7 +32,8 @@ class ClassifierProjection(PackedDiscoverer):
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
     hidden_layers : list of int or None, default=None
-        Widths of the classifier's hidden layers; None is [d/2, d/3] for d encoded columns.
+        Widths of the classifier's hidden layers; None is [d/2, d/3] for d encoded columns, at
+        least 4 and at most 1,024 wide.
     dropout : float, default=0.2
         Share of hidden values zeroed in training.
     learning_rate : float, default=0.001
@@ -112,14 +115,16 @@ class ClassifierProjection(PackedDiscoverer):
         check_integer("batch_size", self.batch_size, low=1)
         check_integer("n_init", self.n_init, low=1)
 
-    def _build(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        widths = self._widths(n_features, [n_features // 2, n_features // 3])
+    def _default_layers(self, n_features: int) -> list[int]:
+        return [max(_MIN_WIDTH, n_features // share) for share in (2, 3)]
+
+    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
         encoder = PackedMLP(self.n_members, widths, dropout=self.dropout, activate_last=True, streams=streams)
         # The classifier knows of no novel class: k-means finds those in what the encoder makes of the rows.
         return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, 0, streams)
 
     def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
-        network = self._build(rows.shape[1], len(self.known_classes_), n_novel, streams).to(rows.device)
+        network = self._new_network(rows.shape[1], n_novel, streams)
         labelled = (codes >= 0).nonzero()[:, 0]
         optimiser = adamw(network.parameters(), self.learning_rate)
         network.train()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
@@ -16,12 +17,15 @@ from newfound.clustering.consensus import align_members
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.learning.batches import rows_in_batch
+from newfound.learning.machine import prepared_for
 from newfound.nn import DiscoveryNetwork, MemberStreams
 from newfound.tables.cells import shown
 
-_MIN_WIDTH, _MAX_WIDTH = 16, 1024  # of layers whose widths follow the number of columns
+_MAX_WIDTH = 1024  # of layers whose widths follow the number of columns
 _CHUNK_NUMBERS = 1 << 22  # numbers in the input of one prediction step, over all members
 _PREFIX = "network."
+_ENCODER_WEIGHT = re.compile(r"encoder\.\d+\.weight")
 
 
 class PackedDiscoverer(BaseDiscoverer):
@@ -31,6 +35,7 @@ class PackedDiscoverer(BaseDiscoverer):
     """
 
     n_members: int
+    batch_size: int
     hidden_layers: list[int] | None
     device: Any
     verbose: int
@@ -64,8 +69,12 @@ class PackedDiscoverer(BaseDiscoverer):
 
     # ---- what subclasses implement
 
-    def _build(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        """Build the network; without streams its parameters stay unset."""
+    def _default_layers(self, n_features: int) -> list[int]:
+        """Widths of the encoder's layers where ``hidden_layers`` is None."""
+        raise NotImplementedError
+
+    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        """Build a network with an encoder of these widths, input first; without streams its parameters stay unset."""
         raise NotImplementedError
 
     def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
@@ -93,7 +102,10 @@ class PackedDiscoverer(BaseDiscoverer):
         device = pick_device(self.device)
         streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
         x = torch.as_tensor(rows, dtype=torch.float32, device=device)
-        trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
+        b = rows_in_batch(len(rows), self.batch_size)
+        # The largest tensor of a step holds a batch's rows and their views, or its pairs of unlabelled rows.
+        with prepared_for(self.n_members * b * max(2 * x.shape[1], b // 4), device):
+            trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
         if not all(bool(parameter.isfinite().all()) for parameter in trained.parameters()):
             raise InputError(
                 "Training diverged: the network's weights are no longer finite numbers. Lower the learning rates."
@@ -138,25 +150,31 @@ class PackedDiscoverer(BaseDiscoverer):
             for name, array in arrays.items()
             if name.startswith(_PREFIX)
         }
-        # Asked first: building even an empty network of a million layers takes long.
-        if len(check_layers("hidden_layers", self.hidden_layers) or ()) > len(state):
-            raise ModelFileError(f"{len(state)} arrays are too few for the network's layers.")
         member_codes = self._codes_from(arrays, "member_codes", (self.n_members, len(self.labels_)))
         self.network_ = self._load(state)
         self.member_labels_ = self.classes_[member_codes]
 
     # ---- inside
 
-    def _widths(self, n_features: int, default: list[int]) -> list[int]:
-        """Widths of the encoder's input and layers."""
+    def _new_network(self, n_features: int, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
+        """Build a network to be trained."""
         layers = check_layers("hidden_layers", self.hidden_layers)
-        return [n_features, *(layers or [min(max(_MIN_WIDTH, width), _MAX_WIDTH) for width in default])]
+        layers = layers or [min(width, _MAX_WIDTH) for width in self._default_layers(n_features)]
+        network = self._build([n_features, *layers], len(self.known_classes_), n_novel, streams)
+        return network.to(streams.device)
 
     def _load(self, state: Mapping[str, Tensor]) -> DiscoveryNetwork:
         """Build a network for prediction around given parameters, after a look at their shapes."""
+        # The parameters themselves say how wide the layers are, so that another default cannot make old files useless.
+        layers = [tensor.shape[-1] for name, tensor in state.items() if _ENCODER_WEIGHT.fullmatch(name)]
+        if self.hidden_layers is not None and check_layers("hidden_layers", self.hidden_layers) != layers:
+            raise ModelFileError(
+                f"the network's arrays have the shapes of layers {layers}, but hidden_layers is "
+                f"{shown(self.hidden_layers)}."
+            )
         with torch.device("meta"):  # no memory is taken until the shapes are known to be right
             network = self._build(
-                self.encoder_.layout_.n_columns, len(self.known_classes_), len(self.novel_classes_), None
+                [self.encoder_.layout_.n_columns, *layers], len(self.known_classes_), len(self.novel_classes_), None
             )
         wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
         given = {name: tuple(tensor.shape) for name, tensor in state.items()}

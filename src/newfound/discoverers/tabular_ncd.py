@@ -25,6 +25,7 @@ from newfound.tables import TableEncoder
 
 STEPS = ("ssl", "ce", "bce", "mse")
 _POSITIVES = 1 / 3
+_MIN_WIDTH = 16  # in fewer dimensions the directions of a narrow table's rows cannot tell its classes apart
 
 
 class TabularNCD(PackedDiscoverer):
@@ -53,7 +54,8 @@ class TabularNCD(PackedDiscoverer):
     activation : {"relu", "sigmoid", "tanh"}, default="relu"
         Activation between the encoder's layers.
     hidden_layers : list of int or None, default=None
-        Widths of the encoder's layers. None is the paper's [d, d] for d encoded columns, at most 1,024 wide.
+        Widths of the encoder's layers. None is the paper's [d, d] for d encoded columns, but at
+        least 16 and at most 1,024 wide.
     epochs, pretrain_epochs : int, default=30
         Passes over the table in the joint training and in the pre-training.
     batch_size : int, default=512
@@ -169,15 +171,17 @@ class TabularNCD(PackedDiscoverer):
         if any(step not in STEPS for step in steps):
             raise InputError(f"Got without={self.without!r}, but expected a list of some of {', '.join(STEPS)}.")
 
-    def _build(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        widths = self._widths(n_features, [n_features, n_features])
+    def _default_layers(self, n_features: int) -> list[int]:
+        return [max(_MIN_WIDTH, n_features)] * 2
+
+    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
         encoder = PackedMLP(self.n_members, widths, activation=self.activation, dropout=self.dropout, streams=streams)
         return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
 
     def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
         layout = self.encoder_.layout_
         groups = torch.as_tensor(layout.groups, device=rows.device)
-        network = self._build(rows.shape[1], len(self.known_classes_), n_novel, streams).to(rows.device)
+        network = self._new_network(rows.shape[1], n_novel, streams)
         settings = self._joint_settings(codes, n_novel)
         pretraining = PretrainingSettings(epochs=0 if "ssl" in self.without else self.pretrain_epochs)
         with Progress(pretraining.epochs + settings.epochs, self.verbose) as progress:

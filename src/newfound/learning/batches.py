@@ -58,7 +58,7 @@ class MixedBatches:
 
     def _share(self, n_rows: int) -> int:
         """Rows of one kind in each batch."""
-        return min(n_rows, max(n_rows // self.n_steps, min(_MIN_ROWS, self.batch_rows // 2)))
+        return min(n_rows, max(n_rows // self.n_steps, min(_MIN_ROWS, self.batch_rows)))
 
     def epoch(self, streams: MemberStreams) -> Iterator[Tensor]:
         """One epoch.
