@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from newfound.benchmark.paper import SETTINGS
 from newfound.discoverers import TabularNCD
 from newfound.learning.batches import MixedBatches, rows_in_batch
+from newfound.learning.machine import prepared_for
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.optimisers import adamw
 from newfound.learning.pretraining import PretrainingSettings
@@ -54,7 +55,7 @@ def time_fit(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int, **setti
 def time_bare_steps(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int) -> float:
     """Return the seconds of as many steps as one fit has, with nothing in them but forward, backward and update.
 
-    The layers, the numbers of rows and the optimisers are those of the fit; the rows are always the same and the loss
+    The layers, the numbers of rows, the optimisers and the single thread are those of the fit; the rows are always the same and the loss
     is the sum of the outputs.
     """
     n, d = X.shape
@@ -76,14 +77,15 @@ def time_bare_steps(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int) 
     ]
     network.train()
     start = time.perf_counter()
-    for n_steps, heads, n_rows in stages:
-        optimiser = adamw([*encoder.parameters(), *(p for head in heads for p in head.parameters())], 1e-3)
-        x = rows[:, :n_rows]
-        for _ in range(n_steps):
-            latent = encoder(x)
-            optimiser.zero_grad()
-            torch.stack([head(latent).sum() for head in heads]).sum().backward()
-            optimiser.step()
+    with prepared_for(0, torch.device("cpu")):
+        for n_steps, heads, n_rows in stages:
+            optimiser = adamw([*encoder.parameters(), *(p for head in heads for p in head.parameters())], 1e-3)
+            x = rows[:, :n_rows]
+            for _ in range(n_steps):
+                latent = encoder(x)
+                optimiser.zero_grad()
+                torch.stack([head(latent).sum() for head in heads]).sum().backward()
+                optimiser.step()
     return time.perf_counter() - start
 
 

@@ -15,6 +15,7 @@ from newfound.discoverers.packed import PackedDiscoverer, keeping_what_was_learn
 from newfound.discoverers.parameters import check_dropout, check_integer, check_real
 from newfound.learning.batches import shuffled_batches
 from newfound.learning.losses import classification_loss
+from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
@@ -128,17 +129,20 @@ class ClassifierProjection(PackedDiscoverer):
         labelled = (codes >= 0).nonzero()[:, 0]
         optimiser = adamw(network.parameters(), self.learning_rate)
         network.train()
-        with Progress(self.epochs, self.verbose) as progress:
+        with (
+            Progress(self.epochs, self.verbose) as progress,
+            prepared_for(self.n_members * self.batch_size * rows.shape[1], rows.device),
+            keeping_what_was_learned(progress.history),
+        ):
             self.history_ = progress.history
-            with keeping_what_was_learned(progress.history):
-                for losses in progress.epochs("classification", self.epochs):
-                    for batch in shuffled_batches(labelled.shape[0], self.batch_size, streams):
-                        index = labelled[batch]
-                        loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
-                        optimiser.zero_grad()
-                        loss.backward()
-                        optimiser.step()
-                        losses.add(self.n_members, cross_entropy=loss)
+            for losses in progress.epochs("classification", self.epochs):
+                for batch in shuffled_batches(labelled.shape[0], self.batch_size, streams):
+                    index = labelled[batch]
+                    loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
+                    optimiser.zero_grad()
+                    loss.backward()
+                    optimiser.step()
+                    losses.add(self.n_members, cross_entropy=loss)
         return network
 
     def _agree(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:

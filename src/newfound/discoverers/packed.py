@@ -17,8 +17,6 @@ from newfound.clustering.consensus import align_members
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
-from newfound.learning.batches import rows_in_batch
-from newfound.learning.machine import prepared_for
 from newfound.nn import DiscoveryNetwork, MemberStreams
 from newfound.tables.cells import shown
 
@@ -35,7 +33,6 @@ class PackedDiscoverer(BaseDiscoverer):
     """
 
     n_members: int
-    batch_size: int
     hidden_layers: list[int] | None
     device: Any
     verbose: int
@@ -102,10 +99,7 @@ class PackedDiscoverer(BaseDiscoverer):
         device = pick_device(self.device)
         streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
         x = torch.as_tensor(rows, dtype=torch.float32, device=device)
-        b = rows_in_batch(len(rows), self.batch_size)
-        # The largest tensor of a step holds a batch's rows and their views, or its pairs of unlabelled rows.
-        with prepared_for(self.n_members * b * max(2 * x.shape[1], b // 4), device):
-            trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
+        trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
         if not all(bool(parameter.isfinite().all()) for parameter in trained.parameters()):
             raise InputError(
                 "Training diverged: the network's weights are no longer finite numbers. Lower the learning rates."

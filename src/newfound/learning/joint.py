@@ -10,6 +10,7 @@ from torch import Tensor
 from newfound.learning.augmentation import Views
 from newfound.learning.batches import MixedBatches
 from newfound.learning.losses import classification_loss, consistency_loss, pairwise_loss
+from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import EpochLosses, Progress
 from newfound.learning.pseudo_labels import cosine_similarities, threshold_pseudo_labels, top_k_pseudo_labels
@@ -80,14 +81,16 @@ def train_jointly(
     clusterer = (
         adamw([*encoder, *network.clustering.parameters()], settings.lr_clustering) if network.clustering else None
     )
-    for losses in progress.epochs("joint training", settings.epochs):
-        for index in batches.epoch(streams):
-            both = views.pair(index, streams)
-            _classification_step(network, both, targets[index], settings, classifier, losses)
-            if clusterer is not None:
-                b, first = index.shape[1], batches.n_labelled
-                unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
-                _clustering_step(network, unlabelled, settings, clusterer, losses)
+    rows_and_views = 2 * batches.batch_rows * max(views.rows.shape[1], network.n_latent)
+    with prepared_for(streams.n_members * max(rows_and_views, batches.n_unlabelled**2), codes.device):
+        for losses in progress.epochs("joint training", settings.epochs):
+            for index in batches.epoch(streams):
+                both = views.pair(index, streams)
+                _classification_step(network, both, targets[index], settings, classifier, losses)
+                if clusterer is not None:
+                    b, first = index.shape[1], batches.n_labelled
+                    unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
+                    _clustering_step(network, unlabelled, settings, clusterer, losses)
 
 
 def _classification_step(

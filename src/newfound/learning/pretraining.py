@@ -10,6 +10,7 @@ from torch.nn.functional import embedding  # picks rows several times as fast as
 from newfound.learning.batches import shuffled_batches
 from newfound.learning.corruption import corrupt
 from newfound.learning.losses import vime_loss
+from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
 from newfound.nn import MemberStreams, PackedLinear
@@ -60,15 +61,16 @@ def pretrain(
     heads = nn.ModuleList([mask_estimator, value_estimator])
     optimiser = adamw([*encoder.parameters(), *heads.parameters()], settings.learning_rate)
     encoder.train()
-    for losses in progress.epochs("pretraining", settings.epochs):
-        for index in shuffled_batches(rows.shape[0], settings.batch_size, streams):
-            batch = embedding(index, rows)
-            corrupted, mask = corrupt(batch, rows, groups, settings.corruption, streams)
-            latent = encoder(corrupted)
-            reconstruction_loss, mask_loss = vime_loss(
-                mask_estimator(latent), mask, value_estimator(latent), batch, settings.alpha
-            )
-            optimiser.zero_grad()
-            (reconstruction_loss + mask_loss).backward()
-            optimiser.step()
-            losses.add(streams.n_members, reconstruction=reconstruction_loss, mask=mask_loss)
+    with prepared_for(streams.n_members * settings.batch_size * max(d, n_latent), rows.device):
+        for losses in progress.epochs("pretraining", settings.epochs):
+            for index in shuffled_batches(rows.shape[0], settings.batch_size, streams):
+                batch = embedding(index, rows)
+                corrupted, mask = corrupt(batch, rows, groups, settings.corruption, streams)
+                latent = encoder(corrupted)
+                reconstruction_loss, mask_loss = vime_loss(
+                    mask_estimator(latent), mask, value_estimator(latent), batch, settings.alpha
+                )
+                optimiser.zero_grad()
+                (reconstruction_loss + mask_loss).backward()
+                optimiser.step()
+                losses.add(streams.n_members, reconstruction=reconstruction_loss, mask=mask_loss)
