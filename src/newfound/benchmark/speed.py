@@ -55,8 +55,8 @@ def time_fit(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int, **setti
 def time_bare_steps(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int) -> float:
     """Return the seconds of as many steps as one fit has, with nothing in them but forward, backward and update.
 
-    The layers, the numbers of rows, the optimisers and the single thread are those of the fit; the rows are always the same and the loss
-    is the sum of the outputs.
+    The layers, the numbers of rows, the optimisers and the single thread are those of the fit; the rows are always the
+    same and the loss is the sum of the outputs.
     """
     n, d = X.shape
     streams = MemberStreams([0])

@@ -37,7 +37,7 @@ class Dataset:
         The class of every test row, known or novel. For evaluation only.
     known_classes, novel_classes : ndarray of shape (n_known,), (n_novel,)
         Sorted; int64, or object for strings.
-    kinds : dict of str to {"numeric", "categorical"}
+    kinds : dict of str to {"numeric", "categorical", "boolean"}
         Kind of every column, for ``TableEncoder``. Columns of an ndarray are called "x0", "x1", and so on.
     """
 
@@ -75,10 +75,14 @@ class Dataset:
         """Return a new, unfitted ``TableEncoder`` with the benchmark's own preparation of its columns."""
         from newfound.tables.encoder import TableEncoder
 
-        return TableEncoder(kinds=self.kinds, numeric_scaling=self.benchmark.numeric_scaling)
+        return TableEncoder(
+            kinds=self.kinds,
+            numeric_scaling=self.benchmark.numeric_scaling,
+            categorical_scaling=self.benchmark.categorical_scaling,
+        )
 
     def __repr__(self) -> str:
-        n_categorical = sum(kind == "categorical" for kind in self.kinds.values())
+        n_categorical = sum(kind != "numeric" for kind in self.kinds.values())
         n_unlabelled, n_test_novel = int(self.train_novel.sum()), int(self.test_novel.sum())
         n_labelled, n_test_known = len(self.y_train) - n_unlabelled, len(self.y_test) - n_test_novel
         lines = [

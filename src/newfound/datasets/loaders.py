@@ -193,4 +193,9 @@ def _kinds(features: pd.DataFrame | NDArray[Any], benchmark: Benchmark) -> dict[
         columns = [f"x{i}" for i in range(features.shape[1])]
     else:
         columns = [str(column) for column in features.columns]
-    return {column: "categorical" if column in benchmark.categorical else "numeric" for column in columns}
+    kinds: dict[str, Kind] = {}
+    for column in columns:
+        kinds[column] = "categorical" if column in benchmark.categorical else "numeric"
+        if column in benchmark.boolean:
+            kinds[column] = "boolean"
+    return kinds

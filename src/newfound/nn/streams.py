@@ -63,10 +63,11 @@ class MemberStreams:
     def coins(self, probability: float, *shape: int) -> Tensor:
         """Throw coins that show True with the given probability, to 1/65,536; shape (n_members, *shape), bool."""
         threshold = round(probability * 65536) - 32768
-        # NumPy compares these small integers several times as fast as torch does on a CPU.
         draws = self._coins.take(math.prod(shape))
-        heads = torch.from_numpy(draws.numpy() < threshold) if draws.device.type == "cpu" else draws < threshold
-        return heads.view(self.n_members, *shape)
+        if draws.device.type == "cpu":
+            # NumPy compares these small integers several times as fast as torch does.
+            return torch.from_numpy(draws.numpy() < threshold).view(self.n_members, *shape)
+        return (draws.int() < threshold).view(self.n_members, *shape)  # 16 bits could not hold a threshold of 32,768
 
     def integers(self, high: int, *shape: int) -> Tensor:
         """Draw whole numbers from 0 to ``high - 1``; shape (n_members, *shape)."""
