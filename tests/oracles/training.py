@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from newfound.learning.augmentation import Views
-from newfound.learning.batches import MixedBatches, shuffled_batches
+from newfound.learning.batches import MixedBatches, rows_in_batch, shuffled_batches
 from newfound.learning.joint import JointSettings
 from newfound.learning.losses import _SMALLEST
 from newfound.learning.pretraining import PretrainingSettings
@@ -56,20 +56,23 @@ def pretrain(
     trained = [*encoder.parameters(), *mask_estimator.parameters(), *value_estimator.parameters()]
     optimiser = torch.optim.AdamW(trained, lr=settings.learning_rate)
     for _ in range(settings.epochs):
-        for index in shuffled_batches(rows.shape[0], settings.batch_size, streams):
-            original = rows[index[0]]
-            b, n_groups = original.shape[0], max(groups) + 1
-            swap = streams.coins(settings.corruption, b, n_groups)[0]
-            donor = streams.integers(rows.shape[0], b, n_groups)[0]
-            corrupted, mask = original.clone(), torch.zeros_like(original)
-            for i in range(b):
-                for j, group in enumerate(groups):
-                    if swap[i, group]:
-                        corrupted[i, j] = rows[donor[i, group], j]
-                        mask[i, j] = 1
-            latent = encoder(corrupted)
-            reconstruction = F.mse_loss(value_estimator(latent), original)
-            mask_loss = F.binary_cross_entropy(torch.sigmoid(mask_estimator(latent)), mask)
+        # The table is so small that a whole epoch is corrupted at a time.
+        index = torch.cat(list(shuffled_batches(rows.shape[0], settings.batch_size, streams)), dim=1)[0]
+        n_groups = max(groups) + 1
+        swap = streams.coins(settings.corruption, len(index), n_groups)[0]
+        donor = streams.integers(rows.shape[0], len(index), n_groups)[0]
+        originals = rows[index]
+        corrupted, mask = originals.clone(), torch.zeros_like(originals)
+        for i in range(len(index)):
+            for j, group in enumerate(groups):
+                if swap[i, group]:
+                    corrupted[i, j] = rows[donor[i, group], j]
+                    mask[i, j] = 1
+        b = rows_in_batch(rows.shape[0], settings.batch_size)
+        for i in range(0, len(index), b):
+            latent = encoder(corrupted[i : i + b])
+            reconstruction = F.mse_loss(value_estimator(latent), originals[i : i + b])
+            mask_loss = F.binary_cross_entropy(torch.sigmoid(mask_estimator(latent)), mask[i : i + b])
             optimiser.zero_grad()
             (settings.alpha * reconstruction + mask_loss).backward()
             optimiser.step()

@@ -18,7 +18,7 @@ def rows_in_batch(n_rows: int, batch_size: int) -> int:
     return min(n_rows, batch_size, max(_MIN_ROWS, n_rows // _MIN_STEPS))
 
 
-def shuffled_batches(n_rows: int, batch_size: int, streams: MemberStreams) -> Iterator[Tensor]:
+def shuffled_batches(n_rows: int, batch_size: int, streams: MemberStreams, *, together: int = 1) -> Iterator[Tensor]:
     """One epoch of batches over all rows.
 
     The few rows that do not fill the last batch wait for the next epoch's shuffle.
@@ -26,12 +26,12 @@ def shuffled_batches(n_rows: int, batch_size: int, streams: MemberStreams) -> It
     Yields
     ------
     Tensor of shape (n_members, b), int64
-        Row numbers, the same number of rows for every member.
+        Row numbers, the same number of rows for every member. With ``together`` > 1 up to so many batches follow each
+        other in one tensor.
     """
     b = rows_in_batch(n_rows, batch_size)
-    order = streams.permutation(n_rows)
-    for step in range(n_rows // b):
-        yield order[:, step * b : (step + 1) * b]
+    order = streams.permutation(n_rows)[:, : n_rows // b * b]
+    yield from order.split(b * together, dim=1)
 
 
 class MixedBatches:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
-from newfound.learning.batches import shuffled_batches
+from newfound.learning.batches import rows_in_batch, shuffled_batches
 from newfound.learning.corruption import corrupt
 from newfound.learning.losses import vime_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
 from newfound.nn import MemberStreams, PackedLinear
+
+_AHEAD = 1 << 15  # numbers of a member that are corrupted at a time
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,7 @@ def pretrain(
     encoder.train()
     with prepared_for(streams.n_members * settings.batch_size * max(d, n_latent), rows.device):
         for losses in progress.epochs("pretraining", settings.epochs):
-            for index in shuffled_batches(rows.shape[0], settings.batch_size, streams):
-                batch = embedding(index, rows)
-                corrupted, mask = corrupt(batch, rows, groups, settings.corruption, streams)
+            for batch, corrupted, mask in corrupted_batches(rows, groups, settings, streams):
                 latent = encoder(corrupted)
                 reconstruction_loss, mask_loss = vime_loss(
                     mask_estimator(latent), mask, value_estimator(latent), batch, settings.alpha
@@ -74,3 +75,18 @@ def pretrain(
                 (reconstruction_loss + mask_loss).backward()
                 optimiser.step()
                 losses.add(streams.n_members, reconstruction=reconstruction_loss, mask=mask_loss)
+
+
+def corrupted_batches(
+    rows: Tensor, groups: Tensor | None, settings: PretrainingSettings, streams: MemberStreams
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Go through one epoch of batches, their corrupted versions and the masks, each (n_members, b, d).
+
+    Several small batches are corrupted at a time: for narrow tables the calls cost more than the work in them.
+    """
+    b = rows_in_batch(rows.shape[0], settings.batch_size)
+    together = max(1, _AHEAD // (b * rows.shape[1]))
+    for index in shuffled_batches(rows.shape[0], settings.batch_size, streams, together=together):
+        originals = embedding(index, rows)
+        corrupted, masks = corrupt(originals, rows, groups, settings.corruption, streams)
+        yield from zip(originals.split(b, dim=1), corrupted.split(b, dim=1), masks.split(b, dim=1), strict=True)
