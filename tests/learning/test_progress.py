@@ -80,11 +80,11 @@ def test_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_bar_shows_stage_epoch_loss_and_count(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")
     run(Progress(3, verbose=1))
     shown = capsys.readouterr().out
-    assert "second stage 1/1  error 2.0000" in shown
-    assert "3/3" in shown
+    for part in ("second stage 1/1", "3/3", "0:00:00", "error 2.000"):
+        assert part in shown
 
 
 def test_the_bar_ends_when_training_fails(capsys: pytest.CaptureFixture[str]) -> None:

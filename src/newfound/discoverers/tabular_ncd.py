@@ -189,6 +189,7 @@ class TabularNCD(PackedDiscoverer):
             with keeping_what_was_learned(progress.history):
                 alone = None if layout.n_groups == rows.shape[1] else groups
                 pretrain(network.encoder, network.n_latent, rows, alone, pretraining, streams, progress)
+                progress.announce("neighbour search")
                 categorical = torch.as_tensor(layout.categorical, device=rows.device)
                 views = _views(rows, codes, groups, categorical, self.k_neighbors)
                 train_jointly(network, views, codes, settings, streams, progress)

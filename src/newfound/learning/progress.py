@@ -33,7 +33,7 @@ class Progress:
         self._bar: Any = None
         if verbose:
             self._bar = _rich_bar()
-            self._task = self._bar.add_task("starting", total=total_epochs)
+            self._task = self._bar.add_task("starting", total=total_epochs, losses="")
 
     def __enter__(self) -> Progress:
         if self._bar is not None:
@@ -49,18 +49,20 @@ class Progress:
     def epochs(self, stage: str, n_epochs: int) -> Iterator[EpochLosses]:
         """Go through the epochs of a stage, each with a fresh record for its losses."""
         for epoch in range(1, n_epochs + 1):
-            self._describe(f"{stage} {epoch}/{n_epochs}")
+            self.announce(f"{stage} {epoch}/{n_epochs}")
             losses = EpochLosses()
             yield losses
             means = losses.means()
             seconds = time.perf_counter() - self._start
             self.history.append({"stage": stage, "epoch": epoch, "seconds": seconds, **means})
-            shown = "  ".join(f"{name} {value:.4f}" for name, value in means.items())
-            self._describe(f"{stage} {epoch}/{n_epochs}  {shown}", advance=1)
+            if self._bar is not None:
+                shown = "  ".join(f"{name} {value:.3f}" for name, value in means.items())
+                self._bar.update(self._task, losses=shown, advance=1)
 
-    def _describe(self, text: str, advance: int = 0) -> None:
+    def announce(self, text: str) -> None:
+        """Show what is going on."""
         if self._bar is not None:
-            self._bar.update(self._task, description=text, advance=advance)
+            self._bar.update(self._task, description=text)
 
 
 class EpochLosses:
@@ -83,9 +85,16 @@ class EpochLosses:
 
 
 def _rich_bar() -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
+    from rich.table import Column
 
     return RichProgress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        # Last and cut off where the terminal is narrow: the losses are in `history_` as well.
+        TextColumn("{task.fields[losses]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
+        expand=True,
     )
