@@ -17,7 +17,7 @@ import numpy as np
 from newfound import datasets
 from newfound.benchmark import paper
 from newfound.discoverers import TabularNCD
-from newfound.errors import InputError
+from newfound.errors import NewfoundError
 from newfound.metrics import novel_scores
 
 METRICS = ("acc", "bacc", "nmi", "ari")
@@ -73,21 +73,31 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", help="file to which each result is added as a line of JSON")
     options = parser.parse_args(arguments)
+    names = options.datasets.split(",")
+    unknown = [name for name in names if name not in paper.SETTINGS]
+    if unknown:
+        parser.error(f"--datasets has {', '.join(unknown)}, but the paper has only {', '.join(paper.SETTINGS)}")
     print(f"Mean ± sd over {options.seeds} seeds, novel test rows; in parentheses the paper's.")
     print("Hyper-parameters are those of the paper's appendix; 'published' has those of its published code.\n")
     print(f"{'':19}  " + "  ".join(f"{metric.upper():>24}" for metric in METRICS))
-    for name in options.datasets.split(","):
-        if name not in paper.SETTINGS:
-            raise InputError(f"Got {name!r} in --datasets, but the paper has only {', '.join(paper.SETTINGS)}.")
-        runs = {name: paper.SETTINGS[name]}
-        if name in paper.PUBLISHED_SETTINGS:
-            runs[f"{name}, published"] = paper.PUBLISHED_SETTINGS[name]
-        for label, settings in runs.items():
-            result = measure(name, settings, options.seeds, options.device)
-            print(show(result, label), flush=True)
-            if options.out:
-                with open(options.out, "a") as file:
-                    file.write(json.dumps(result) + "\n")
+    try:
+        for name in names:
+            compare(name, options.seeds, options.device, options.out)
+    except NewfoundError as error:
+        parser.error(str(error))
+
+
+def compare(name: str, n_seeds: int, device: str, out: str | None) -> None:
+    """Measure one benchmark with each of its settings, and print and keep the results."""
+    runs = {name: paper.SETTINGS[name]}
+    if name in paper.PUBLISHED_SETTINGS:
+        runs[f"{name}, published"] = paper.PUBLISHED_SETTINGS[name]
+    for label, settings in runs.items():
+        result = measure(name, settings, n_seeds, device)
+        print(show(result, label), flush=True)
+        if out:
+            with open(out, "a") as file:
+                file.write(json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":
