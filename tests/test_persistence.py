@@ -841,3 +841,10 @@ def test_there_is_a_golden_file_of_every_discoverer_and_version() -> None:
     stems = {path.stem for path in FOLDER.glob("*.newfound")}
     assert set(persistence._DISCOVERERS) == set(NAMES)
     assert stems == {f"v{version}-{name}" for version in persistence.READABLE_VERSIONS for name in NAMES}
+
+
+def test_many_layers_of_different_widths_survive(tmp_path: Path) -> None:
+    model = fit(quick("TabularNCD", hidden_layers=[9, 8, 7, 6, 5, 4]), *numbers())
+    nf.save(model, tmp_path / "model.newfound")
+    X = numbers()[0]
+    np.testing.assert_array_equal(nf.load(tmp_path / "model.newfound").predict_proba(X), model.predict_proba(X))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 
-_INSIDE = ("newfound", "sklearn", "contextlib")
+_INSIDE = ("newfound", "sklearn", "contextlib", "typer", "click")
 
 
 class NewfoundError(Exception):
@@ -18,6 +18,10 @@ class InputError(NewfoundError, ValueError):
 
 class ModelFileError(NewfoundError):
     """A model file cannot be written, or cannot be trusted enough to be loaded."""
+
+
+class TrainingInterrupted(UserWarning):
+    """Ctrl-C ended a training early; the model keeps what it had learned."""
 
 
 class MissingExtraError(NewfoundError, ImportError):

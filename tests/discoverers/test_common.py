@@ -409,14 +409,11 @@ def test_progress_bar_on_request(
 def test_interrupted_training_leaves_a_usable_model(
     make: Maker, n_epochs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Progress._describe
-
-    def interrupted(progress: Progress, text: str, advance: int = 0) -> None:
-        if len(progress.history) == n_epochs and not advance:
+    def interrupted(progress: Progress, text: str) -> None:
+        if len(progress.history) == n_epochs:
             raise KeyboardInterrupt
-        whole(progress, text, advance)
 
-    monkeypatch.setattr(Progress, "_describe", interrupted)
+    monkeypatch.setattr(Progress, "announce", interrupted)
     with pytest.warns(UserWarning, match="interrupted") as caught:
         model = make().fit(numbers(), integer_labels())
     about_training = [warning for warning in caught if "have no rows" not in str(warning.message)]
@@ -545,3 +542,18 @@ def test_kmeans_predicts_the_nearest_centroid() -> None:
     rows = model.transform(numbers(1))
     nearest = ((rows[:, None] - model.centroids_) ** 2).sum(axis=2).argmin(axis=1)
     assert_array_equal(model.predict(numbers(1)), model.classes_[nearest])
+
+
+@packed
+def test_novel_classes_are_ordered_by_size(make: Maker) -> None:
+    model = make().set_params(n_members=4).fit(numbers(), integer_labels())
+    sizes = [int((model.labels_ == label).sum()) for label in model.novel_classes_]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@every
+def test_the_target_among_the_columns_is_noticed(make: Maker) -> None:
+    labels = integer_labels()
+    X = np.column_stack([numbers(), np.where(labels < 0, np.nan, labels * 7.0)])
+    with pytest.warns(UserWarning, match="says what y says"):
+        make().fit(X, labels)

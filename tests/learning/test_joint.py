@@ -90,8 +90,8 @@ def test_the_history_holds_the_mean_of_each_loss_over_steps_and_members(problem:
         both = problem.views.pair(index, drawn)
         logits, view_logits = network.classification(network.encoder(both)).chunk(2, dim=1)
         targets = torch.where(problem.codes < 0, N_KNOWN, problem.codes)[index]
-        cross_entropy = settings.w1 * classification_loss(logits, targets)
-        consistency = (1 - settings.w1) * consistency_loss(logits, view_logits)
+        cross_entropy = classification_loss(logits, targets)
+        consistency = consistency_loss(logits, view_logits)
         parts.append((cross_entropy.item() / 2, consistency.item() / 2))
     train_jointly(network, problem.views, problem.codes, settings, streams, progress)
     (epoch,) = progress.history

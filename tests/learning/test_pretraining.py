@@ -46,11 +46,10 @@ def test_no_epochs_change_nothing() -> None:
 
 
 def test_alpha_weighs_the_reconstruction_loss() -> None:
-    single, double = (
-        pretrained(PretrainingSettings(epochs=1, learning_rate=1e-12, alpha=alpha))[1] for alpha in (1, 2)
-    )
-    assert double.history[0]["reconstruction"] == pytest.approx(2 * single.history[0]["reconstruction"])
-    assert double.history[0]["mask"] == pytest.approx(single.history[0]["mask"])
+    """The history holds the losses themselves; the weight shows in what is learned."""
+    little, much = (pretrained(PretrainingSettings(epochs=20, alpha=alpha))[1].history[-1] for alpha in (0.01, 100))
+    assert much["reconstruction"] < little["reconstruction"]
+    assert much["mask"] > little["mask"]
 
 
 def test_defaults_are_the_papers() -> None:

@@ -207,3 +207,13 @@ def test_refused(X: Any, message: str) -> None:
 def test_messages_name_the_argument() -> None:
     with pytest.raises(InputError, match="X_new is a sparse matrix"):
         read_table(scipy.sparse.eye(2), what="X_new")
+
+
+@pytest.mark.parametrize("name", ["collect", "column_names", "columns", "shape"])
+def test_columns_may_be_called_like_attributes(name: str) -> None:
+    assert read_table(pd.DataFrame({name: [1.0, 2.0], "b": [3.0, 3.0]})).names == (name, "b")
+
+
+def test_integers_wider_than_numpys_are_numbers() -> None:
+    table = read_table(pl.DataFrame({"a": [1, None, 3]}).with_columns(pl.col("a").cast(pl.Int128)))
+    np.testing.assert_array_equal(table.columns["a"], [1.0, np.nan, 3.0])

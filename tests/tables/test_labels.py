@@ -227,3 +227,17 @@ def test_json_round_trip(classes: Any) -> None:
 def test_bad_json(content: Any) -> None:
     with pytest.raises(ModelFileError):
         classes_from_json(content)
+
+
+@pytest.mark.parametrize("mark", ["-1", "nan", "None", "<NA>"])
+def test_marks_that_numpy_turned_into_text_are_marks(mark: str) -> None:
+    with pytest.warns(UserWarning, match="taken as unlabelled"):
+        labels = read_labels(np.array(["b", mark, "a"]), 3)
+    assert labels.codes.tolist() == [1, -1, 0]
+    kept = read_labels(np.array(["b", mark, "a"], dtype=object), 3)
+    assert kept.n_known == 3
+
+
+def test_an_empty_text_is_a_class_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match="empty text as a label in 2 rows"):
+        assert read_labels(["a", "", ""], 3).n_known == 2

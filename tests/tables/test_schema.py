@@ -174,3 +174,23 @@ def test_json_round_trip() -> None:
 def test_bad_json(content: Any) -> None:
     with pytest.raises(ModelFileError):
         Schema.from_json(content)
+
+
+def test_numbers_stored_as_text_are_numbers() -> None:
+    texts = [f"{i * 0.37:.2f}" for i in range(60)]
+    table = read_table(pd.DataFrame({"weight": texts, "size": range(0, 120, 2)}))
+    assert infer_schema(table).kind_of("weight") == "numeric"
+
+
+def test_numbers_with_a_few_texts_are_ignored_with_the_reason() -> None:
+    texts = ["?" if i in (3, 17) else f"{i * 0.37:.2f}" for i in range(60)]
+    table = read_table(pd.DataFrame({"weight": texts, "size": range(0, 120, 2)}))
+    with pytest.warns(UserWarning, match=r"'weight' \(numbers, but 2 cells hold text such as '\?'"):
+        infer_schema(table)
+
+
+def test_the_warning_names_ten_columns_at_most() -> None:
+    table = read_table(np.concatenate([np.ones((30, 25)), np.random.default_rng(0).normal(size=(30, 1))], axis=1))
+    with pytest.warns(UserWarning, match=r"'x9' .* and 15 more columns") as caught:
+        infer_schema(table)
+    assert "'x10'" not in str(caught[0].message)

@@ -17,7 +17,7 @@ import numpy as np
 from newfound import datasets
 from newfound.benchmark import paper
 from newfound.discoverers import TabularNCD
-from newfound.errors import NewfoundError
+from newfound.errors import NewfoundError, TrainingInterrupted
 from newfound.metrics import novel_scores
 
 METRICS = ("acc", "bacc", "nmi", "ari")
@@ -39,7 +39,8 @@ def measure(dataset_name: str, settings: dict[str, Any], n_seeds: int, device: s
     start = time.perf_counter()
     with warnings.catch_warnings():
         # A seed that leaves a class empty is a result here, and shows in its scores.
-        warnings.filterwarnings("ignore", message=".*novel classes")
+        warnings.filterwarnings("ignore", message=".*have no rows")
+        warnings.simplefilter("error", TrainingInterrupted)  # half a training is no result
         model.fit(data.X_train, data.y_train)
     seconds = time.perf_counter() - start
     novel = data.test_novel

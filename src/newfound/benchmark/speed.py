@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from newfound.benchmark.paper import SETTINGS
 from newfound.discoverers import TabularNCD, tabular_ncd
+from newfound.errors import TrainingInterrupted
 from newfound.learning.batches import MixedBatches, rows_in_batch
 from newfound.learning.machine import prepared_for
 from newfound.learning.neighbours import neighbours_within
@@ -49,7 +50,8 @@ def time_fit(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int, **setti
     model = TabularNCD(n_novel, random_state=0, **(SETTINGS["pendigits"] | settings))
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an empty class does not matter here
+        warnings.filterwarnings("ignore", message=".*have no rows")  # does not matter here
+        warnings.simplefilter("error", TrainingInterrupted)
         model.fit(X, y)
     return time.perf_counter() - start
 

@@ -12,7 +12,7 @@ import typer
 from newfound import __version__
 from newfound.cli.demo import demo
 from newfound.cli.info import info
-from newfound.errors import NewfoundError
+from newfound.errors import NewfoundError, TrainingInterrupted
 
 OK, OUR_MISTAKE, USERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 
@@ -66,7 +66,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return USERS_MISTAKE
     except SystemExit as done:  # typer has answered itself: help, version, an unknown option
         return done.code if isinstance(done.code, int) else OK
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, TrainingInterrupted):
         return INTERRUPTED
     except Exception:
         traceback.print_exc()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.errors import InputError
+from newfound.errors import InputError, TrainingInterrupted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,7 +138,9 @@ def _result(name: str, model: Any, digits: Dataset) -> Result:
     from newfound.metrics import novel_scores
 
     start = time.perf_counter()
-    model.fit(digits.X_train, _with_text_labels(digits))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TrainingInterrupted)  # Ctrl-C should end the demo, not spoil its table
+        model.fit(digits.X_train, _with_text_labels(digits))
     seconds = time.perf_counter() - start
     found = model.predict_novel(digits.X_test)
     hidden = digits.test_novel

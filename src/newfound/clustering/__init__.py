@@ -1,1 +1,1 @@
-"""Clustering of encoded rows: centroids, spectral clustering on a neighbour graph, consensus of members."""
+"""Clustering of encoded rows: classes as centroids, and the consensus of members."""

@@ -13,7 +13,8 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from newfound.discoverers.parameters import check_integer, pick_generator
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.selection.n_classes import silhouette_n_classes
-from newfound.tables import TableEncoder, all_classes, novel_class_names, read_labels, read_table
+from newfound.tables import Labels, Table, TableEncoder, all_classes, novel_class_names, read_labels, read_table
+from newfound.tables.cells import missing_mask
 from newfound.tables.state import checked_array
 
 Arrays = dict[str, NDArray[Any]]
@@ -157,6 +158,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
                 f"X has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
             )
         self._check_labels(labels.n_known, int(labels.unlabelled.sum()))
+        _warn_of_the_target(table, labels)
         self.encoder_ = TableEncoder() if self.encoder is None else clone(self.encoder)
         rows = self.encoder_.fit_table(table).transform_table(table)
         self._copy_features_in()
@@ -275,3 +277,18 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         tags.target_tags.required = self._needs_known_classes
         tags.non_deterministic = False
         return tags
+
+
+def _warn_of_the_target(table: Table, labels: Labels) -> None:
+    """Warn of a column that says what y says: the same classes, and missing where y is."""
+    unlabelled = labels.unlabelled
+    if not labels.n_known or not unlabelled.any():
+        return
+    first = int(unlabelled.argmax())
+    for name, values in table.columns.items():
+        if not missing_mask(values[first : first + 1])[0] or not np.array_equal(missing_mask(values), unlabelled):
+            continue
+        _, groups = np.unique(values[~unlabelled], return_inverse=True)
+        pairs = np.unique(np.stack([groups, labels.codes[~unlabelled]]), axis=1)
+        if pairs.shape[1] == labels.n_known == groups.max() + 1:
+            warn_user(f"Column {name!r} of X says what y says. If it is the target, leave it out of X.")

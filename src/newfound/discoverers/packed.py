@@ -16,14 +16,14 @@ from torch import Tensor
 from newfound.clustering.consensus import align_members
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device
-from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.errors import InputError, ModelFileError, TrainingInterrupted, warn_user
 from newfound.nn import DiscoveryNetwork, MemberStreams
 from newfound.tables.cells import shown
 
 _MAX_WIDTH = 1024  # of layers whose widths follow the number of columns
-_CHUNK_NUMBERS = 1 << 22  # numbers in the input of one prediction step, over all members
+_CHUNK_NUMBERS = 1 << 22  # numbers in the widest layer of one prediction step, over all members
 _PREFIX = "network."
-_ENCODER_WEIGHT = re.compile(r"encoder\.\d+\.weight")
+_ENCODER_WEIGHT = re.compile(r"encoder\.(\d+)\.weight")
 
 
 class PackedDiscoverer(BaseDiscoverer):
@@ -99,6 +99,11 @@ class PackedDiscoverer(BaseDiscoverer):
         device = pick_device(self.device)
         streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
         x = torch.as_tensor(rows, dtype=torch.float32, device=device)
+        if not bool(x.isfinite().all()):
+            raise InputError(
+                "X has values too large for 32-bit floating point numbers; use another numeric_scaling than 'none', "
+                "e.g. encoder=TableEncoder(numeric_scaling='signed_log')."
+            )
         trained = self._train(x, torch.as_tensor(codes, device=device), n_novel, streams)
         if not all(bool(parameter.isfinite().all()) for parameter in trained.parameters()):
             raise InputError(
@@ -114,8 +119,11 @@ class PackedDiscoverer(BaseDiscoverer):
         member_codes = np.tile(codes, (self.n_members, 1))
         consensus = np.empty(0, dtype=np.int64)
         if n_novel:
-            found = self._member_proba(rows[unlabelled])[1].argmax(axis=2)
-            self._reorder_novel(align_members(found, n_novel))
+            novel = self._member_proba(rows[unlabelled])[1]
+            order = align_members(novel.argmax(axis=2), n_novel)
+            # Members vote with probabilities, so the sizes that count are known only once they are aligned.
+            vote = np.take_along_axis(novel, order[:, None, :], axis=2).mean(axis=0).argmax(axis=1)
+            self._reorder_novel(order[:, np.argsort(-np.bincount(vote, minlength=n_novel), kind="stable")])
             novel = self._member_proba(rows[unlabelled])[1]
             member_codes[:, unlabelled] = len(self.known_classes_) + novel.argmax(axis=2)
             consensus = novel.mean(axis=0).argmax(axis=1)
@@ -160,7 +168,8 @@ class PackedDiscoverer(BaseDiscoverer):
     def _load(self, state: Mapping[str, Tensor]) -> DiscoveryNetwork:
         """Build a network for prediction around given parameters, after a look at their shapes."""
         # The parameters themselves say how wide the layers are, so that another default cannot make old files useless.
-        layers = [tensor.shape[-1] for name, tensor in state.items() if _ENCODER_WEIGHT.fullmatch(name)]
+        places = {int(match[1]): name for name in state if (match := _ENCODER_WEIGHT.fullmatch(name))}
+        layers = [state[places[place]].shape[-1] for place in sorted(places)]
         if self.hidden_layers is not None and check_layers("hidden_layers", self.hidden_layers) != layers:
             raise ModelFileError(
                 f"the network's arrays have the shapes of layers {layers}, but hidden_layers is "
@@ -192,7 +201,8 @@ class PackedDiscoverer(BaseDiscoverer):
         # A copy and its own number of members: parameters set after fit count from the next fit on.
         network = copy.deepcopy(self.network_).to(device, torch.float64)
         n_members = network.classification.weight.shape[0]
-        step = max(1, _CHUNK_NUMBERS // (n_members * rows.shape[1]))
+        widest = max(parameter.shape[-1] for parameter in network.parameters())
+        step = max(1, _CHUNK_NUMBERS // (n_members * max(widest, rows.shape[1])))
         parts = []
         with torch.inference_mode():
             for start in range(0, len(rows), step):
@@ -207,8 +217,11 @@ def keeping_what_was_learned(history: list[dict[str, Any]]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        last = f"{history[-1]['stage']} {history[-1]['epoch']}" if history else "none"
+        stage = history[-1]["stage"] if history else "none"
+        last = f"{stage} {history[-1]['epoch']}" if history else "none"
+        state = "untrained" if stage in ("none", "pretraining") else "less reliable than after a full training"
         warn_user(
             f"Training was interrupted; the last completed epoch is: {last}. The model keeps what it had learned and "
-            "can be used, but its novel classes are less reliable than after a full training."
+            f"can be used, but its novel classes are {state}.",
+            TrainingInterrupted,
         )

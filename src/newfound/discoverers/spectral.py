@@ -79,6 +79,7 @@ class SpectralDiscoverer(BaseDiscoverer):
         unlabelled = np.flatnonzero(codes < 0)
         sample = self._sample(unlabelled, rng)
         found = self._cluster(rows[sample], n_novel, rng)
+        self._n_voters = self.n_neighbors  # kept, since a parameter set after fit counts from the next fit on
         self._voters = np.concatenate([rows[known], rows[sample]])
         self._voter_codes = np.concatenate([codes[known], len(self.known_classes_) + found])
         return self._novel_proba(rows[unlabelled]).argmax(axis=1) if n_novel else found
@@ -110,7 +111,7 @@ class SpectralDiscoverer(BaseDiscoverer):
         """Votes of the nearest rows of the classes from ``first_class`` on; (n, d) to (n, number of these classes)."""
         voters = self._voter_codes >= first_class
         n_classes = len(self.classes_) - first_class
-        n_neighbors = min(check_integer("n_neighbors", self.n_neighbors, low=1), int(voters.sum()))
+        n_neighbors = min(self._n_voters, int(voters.sum()))
         # The nearer a voter the more it counts, so that a training row keeps its own class.
         classifier = KNeighborsClassifier(n_neighbors, weights="distance")
         classifier.fit(self._voters[voters], self._voter_codes[voters] - first_class)
@@ -131,6 +132,7 @@ class SpectralDiscoverer(BaseDiscoverer):
         return {"voters": self._voters, "voter_codes": self._voter_codes.astype(np.int32)}
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._n_voters = self.n_neighbors
         codes = self._codes_from(arrays, "voter_codes", (-1,))
         if len(codes) > len(self.labels_):
             raise ModelFileError(f"{len(codes)} rows vote, but only {len(self.labels_)} were there to learn from.")

@@ -59,7 +59,8 @@ class TabularNCD(PackedDiscoverer):
     epochs, pretrain_epochs : int, default=30
         Passes over the table in the joint training and in the pre-training.
     batch_size : int, default=512
-        Largest number of rows in a step of the joint training. Small tables are cut into smaller batches.
+        Rows in a step of the joint training. Small tables are cut into smaller batches; where labelled or unlabelled
+        rows are rare, they are repeated so that a step has enough of both, and has more rows.
     n_members : int, default=1
         Networks trained at once. With more than one, predictions are the members' common vote.
     similarity_threshold : float or None, default=None
@@ -225,7 +226,7 @@ class TabularNCD(PackedDiscoverer):
 
 def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int) -> Views:
     """Make the SMOTE-NC views of the training rows."""
-    # Neighbours by direction, as in the paper's published code: by Euclidean distance its Satimage figure is missed.
+    # Neighbours by direction, as in the paper's published code.
     neighbours = neighbours_within(torch.nn.functional.normalize(rows, dim=1), codes, k_neighbors)
     if not categorical.any():
         return Views(rows, neighbours)

@@ -103,12 +103,12 @@ def _classification_step(
 ) -> None:
     """Update encoder and classification head by equation (8); ``both`` is (n_members, 2b, d), rows then views."""
     logits, view_logits = network.classification(network.encoder(both)).chunk(2, dim=1)
-    weighted: dict[str, Tensor] = {}
+    parts: dict[str, tuple[float, Tensor]] = {}
     if "ce" not in settings.without:
-        weighted["cross_entropy"] = settings.w1 * classification_loss(logits, targets)
+        parts["cross_entropy"] = settings.w1, classification_loss(logits, targets)
     if "mse" not in settings.without:
-        weighted["classification_consistency"] = (1 - settings.w1) * consistency_loss(logits, view_logits)
-    _update(optimiser, weighted, losses, both.shape[0])
+        parts["classification_consistency"] = 1 - settings.w1, consistency_loss(logits, view_logits)
+    _update(optimiser, parts, losses, both.shape[0])
 
 
 def _clustering_step(
@@ -122,13 +122,13 @@ def _clustering_step(
     assert network.clustering is not None
     latent = network.encoder(both)
     logits, view_logits = network.clustering(latent).chunk(2, dim=1)
-    weighted: dict[str, Tensor] = {}
+    parts: dict[str, tuple[float, Tensor]] = {}
     if "bce" not in settings.without and logits.shape[1] > 1:
         positive = _pseudo_labels(latent[:, : logits.shape[1]].detach(), settings)
-        weighted["pairwise"] = settings.w2 * pairwise_loss(torch.softmax(logits, dim=-1), positive)
+        parts["pairwise"] = settings.w2, pairwise_loss(torch.softmax(logits, dim=-1), positive)
     if "mse" not in settings.without:
-        weighted["clustering_consistency"] = (1 - settings.w2) * consistency_loss(logits, view_logits)
-    _update(optimiser, weighted, losses, both.shape[0])
+        parts["clustering_consistency"] = 1 - settings.w2, consistency_loss(logits, view_logits)
+    _update(optimiser, parts, losses, both.shape[0])
 
 
 def _pseudo_labels(latent: Tensor, settings: JointSettings) -> Tensor:
@@ -139,11 +139,13 @@ def _pseudo_labels(latent: Tensor, settings: JointSettings) -> Tensor:
     return top_k_pseudo_labels(similarities, min(settings.n_positives, latent.shape[1] - 1))
 
 
-def _update(optimiser: torch.optim.Optimizer, weighted: dict[str, Tensor], losses: EpochLosses, n_members: int) -> None:
-    """One optimiser step on the sum of the weighted losses; none where every loss was left out."""
-    if not weighted:
+def _update(
+    optimiser: torch.optim.Optimizer, parts: dict[str, tuple[float, Tensor]], losses: EpochLosses, n_members: int
+) -> None:
+    """One optimiser step on the weighted sum of the losses; none where every loss was left out."""
+    if not parts:
         return
     optimiser.zero_grad()
-    torch.stack(list(weighted.values())).sum().backward()
+    torch.stack([weight * loss for weight, loss in parts.values()]).sum().backward()
     optimiser.step()
-    losses.add(n_members, **weighted)
+    losses.add(n_members, **{name: loss for name, (_, loss) in parts.items()})

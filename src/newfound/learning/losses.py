@@ -12,30 +12,23 @@ from torch import Tensor
 _SMALLEST = 1e-6  # keeps the logarithm of a pair's probability finite, also after rounding
 
 
-def vime_loss(
-    mask_logits: Tensor, mask: Tensor, values: Tensor, original: Tensor, alpha: float
-) -> tuple[Tensor, Tensor]:
-    """Reconstruction and mask losses of VIME, equations (1) to (3).
-
-    The weight stands on the reconstruction, as in VIME itself and in the paper's published code; equation (1) has it on
-    the mask.
+def vime_losses(mask_logits: Tensor, mask: Tensor, values: Tensor, original: Tensor) -> tuple[Tensor, Tensor]:
+    """Reconstruction and mask losses of VIME, equations (2) and (3).
 
     Parameters
     ----------
     mask_logits, mask, values, original : Tensor of shape (n_members, b, d)
         Estimated and true mask, estimated and true values.
-    alpha : float
-        Weight of the reconstruction loss.
 
     Returns
     -------
-    weighted_reconstruction, mask : Tensor of shape ()
-        Sums over members of each member's mean; their sum is the loss to minimise.
+    reconstruction, mask : Tensor of shape ()
+        Sums over members of each member's mean.
     """
     size = original[0].numel()
     reconstruction = F.mse_loss(values, original, reduction="sum") / size
     mask_loss = F.binary_cross_entropy_with_logits(mask_logits, mask, reduction="sum") / size
-    return alpha * reconstruction, mask_loss
+    return reconstruction, mask_loss
 
 
 def classification_loss(logits: Tensor, targets: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from torch.nn.functional import embedding  # picks rows several times as fast as
 
 from newfound.learning.batches import rows_in_batch, shuffled_batches
 from newfound.learning.corruption import corrupt
-from newfound.learning.losses import vime_loss
+from newfound.learning.losses import vime_losses
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
@@ -68,13 +68,13 @@ def pretrain(
         for losses in progress.epochs("pretraining", settings.epochs):
             for batch, corrupted, mask in corrupted_batches(rows, groups, settings, streams):
                 latent = encoder(corrupted)
-                reconstruction_loss, mask_loss = vime_loss(
-                    mask_estimator(latent), mask, value_estimator(latent), batch, settings.alpha
-                )
+                reconstruction, mask_loss = vime_losses(mask_estimator(latent), mask, value_estimator(latent), batch)
                 optimiser.zero_grad()
-                (reconstruction_loss + mask_loss).backward()
+                # The weight stands on the reconstruction, as in VIME itself and in the paper's published code;
+                # equation (1) has it on the mask.
+                (settings.alpha * reconstruction + mask_loss).backward()
                 optimiser.step()
-                losses.add(streams.n_members, reconstruction=reconstruction_loss, mask=mask_loss)
+                losses.add(streams.n_members, reconstruction=reconstruction, mask=mask_loss)
 
 
 def corrupted_batches(

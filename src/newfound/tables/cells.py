@@ -228,7 +228,7 @@ def as_numbers(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     if values.dtype.kind == "M":
         return as_days(values, name)
     if values.dtype == object and not holds_booleans(values):
-        return _parse(values, _parse_number, name, "numbers")
+        return _parse(values, parse_number, name, "numbers")
     return np.ascontiguousarray(values, dtype=np.float64)  # None becomes NaN
 
 
@@ -280,7 +280,8 @@ def parse_date(text: str) -> float | None:
     return float((since.days * 86_400 + since.seconds) * MICROSECONDS_PER_SECOND + since.microseconds)
 
 
-def _parse_number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
+    """Return the number a text spells, NaN for a blank one, None where it spells none."""
     if not text.strip():
         return float("nan")  # a blank cell of a text file
     try:

@@ -121,7 +121,8 @@ def _is_dataframe(X: Any) -> bool:
 def _read_dataframe(X: Any, what: str) -> Table:
     import narwhals as nw
 
-    if hasattr(X, "collect"):  # asking a lazy frame for its names would already cost a query
+    # Asked of the type: a pandas table answers for its columns' names too. A lazy frame's names would cost a query.
+    if hasattr(type(X), "collect"):
         raise _lazy(what)
     names = _unique_names(X, what)
     try:
@@ -139,7 +140,8 @@ def _read_dataframe(X: Any, what: str) -> Table:
 
 def _unique_names(X: Any, what: str) -> list[str]:
     # Asked of the frame itself: narwhals refuses duplicate names with an error of its own.
-    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+    attribute = "column_names" if hasattr(type(X), "column_names") else "columns"
+    names = [str(name) for name in getattr(X, attribute, ())]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"{what} has duplicate column names: {listed(twice)}. Give every column a name of its own.")
@@ -152,6 +154,8 @@ def _read_series(series: Any, name: str) -> NDArray[Any]:
     dtype = series.dtype
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return cells.read_texts(_object_array(series.to_list()), name)
+    if dtype in (nw.Int128, nw.UInt128):  # wider than anything in numpy
+        return cells.read_cells(_object_array(series.to_list()), name)
     if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
         values = series.to_numpy()
         if values.dtype.kind in _PLAIN_KINDS:

@@ -13,6 +13,7 @@ from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables.cells import family_of, is_missing, shown, unmasked
 
 UNLABELLED = -1
+_TEXT_MARKS = ["-1", "nan", "None", "<NA>"]  # what NumPy makes of -1, NaN, None and pandas.NA among text
 
 _CURE = "Turn the labels into integers, strings or booleans, with None, NaN or -1 for unlabelled rows."
 _KINDS = {"b": "bool", "i": "int", "f": "float", "U": "str"}
@@ -83,6 +84,11 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     known_classes, inverse = np.unique(present, return_inverse=True)
     codes = np.full(n_rows, UNLABELLED, dtype=np.int64)
     codes[labelled] = inverse
+    if known_classes.dtype.kind == "U" and "" in known_classes:
+        warn_user(
+            f"y has the empty text as a label in {(present == '').sum()} rows, taken as a known class. If these rows "
+            "are unlabelled, replace it by None."
+        )
     # Without a single label there is no type to keep; novel classes are then numbered.
     return Labels(codes, known_classes if len(known_classes) else np.empty(0, dtype=np.int64))
 
@@ -205,8 +211,10 @@ def _read_array(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     kind = values.dtype.kind
     if kind == "O":
         return _read_cells(values)
-    if kind in "bUT":
-        return np.ones(len(values), dtype=np.bool_), values.astype(np.str_) if kind == "T" else values
+    if kind == "b":
+        return np.ones(len(values), dtype=np.bool_), values
+    if kind in "UT":
+        return _read_text(values.astype(np.str_))
     if kind in "iu":
         labelled = values != UNLABELLED
         return labelled, _integers(values[labelled])
@@ -214,6 +222,18 @@ def _read_array(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
         labelled = ~(np.isnan(values) | (values == UNLABELLED))
         return labelled, _whole_floats(values[labelled])
     raise _unknown_type(values.dtype.name, values[0] if len(values) else None)
+
+
+def _read_text(values: NDArray[np.str_]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Read an array of text, in which NumPy has turned any mark of an unlabelled row into text as well."""
+    labelled = ~np.isin(values, _TEXT_MARKS)
+    if not labelled.all():
+        marks = shown(str(values[~labelled][0]))
+        warn_user(
+            f"y is an array of text, and {(~labelled).sum()} of its labels are marks such as {marks}: these rows are "
+            "taken as unlabelled. If that is a class of yours, pass y with dtype=object, in which text is never a mark."
+        )
+    return labelled, values[labelled]
 
 
 def _read_cells(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:

@@ -128,9 +128,10 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
     if not schema.used:
         raise _no_usable_column(schema, table.n_rows)
     if inferred:
+        more = f" and {len(inferred) - 10} more columns" if len(inferred) > 10 else ""
         warn_user(
-            f"ignored {_explained(inferred)}. To keep a column, name its kind: "
-            f"TableEncoder(kinds={{{inferred[0].name!r}: 'numeric'}}) or 'categorical'.",
+            f"ignored {_explained(inferred[:10])}{more}. To keep a column, name its kind, such as "
+            f"'categorical': TableEncoder(kinds={{{inferred[0].name!r}: ...}}); 'ignored' ignores it in silence.",
         )
     return schema
 
@@ -179,9 +180,19 @@ def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
     if all(cells.parse_date(text) is not None for text in distinct):
         return Column(name, "datetime")
     n_distinct = len(distinct)
-    if n_rows >= MIN_IDENTIFIER_ROWS and n_distinct > IDENTIFIER_SHARE * len(present):
-        return Column(name, "ignored", f"like an identifier: {n_distinct} distinct texts in {len(present)} cells")
-    return Column(name, "categorical")
+    if n_rows < MIN_IDENTIFIER_ROWS or n_distinct <= IDENTIFIER_SHARE * len(present):
+        return Column(name, "categorical")
+    numbers = [cells.parse_number(text) for text in present]
+    n_texts = numbers.count(None)
+    if n_texts == 0:  # numbers that were stored as text
+        values = np.array(numbers, dtype=np.float64)
+        return _infer_number(name, values[~np.isnan(values)], n_rows)
+    if n_texts < len(present) / 2:
+        example = cells.shown(next(text for text, number in zip(present, numbers, strict=True) if number is None))
+        return Column(
+            name, "ignored", f"numbers, but {n_texts} cells hold text such as {example}; blank these to use it"
+        )
+    return Column(name, "ignored", f"like an identifier: {n_distinct} distinct texts in {len(present)} cells")
 
 
 def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Column:
