@@ -73,8 +73,8 @@ def majority_categories(rows: Tensor, neighbours: Tensor, groups: Tensor, catego
     Returns
     -------
     Tensor of shape (n, number of categorical columns)
-        Encoded categories, in the order of the categorical columns. Which of equally frequent categories wins is arbitrary
-        but fixed.
+        Encoded categories, in the order of the categorical columns. Which of equally frequent categories wins is
+        arbitrary but fixed.
     """
     columns = categorical.nonzero()[:, 0]
     majority = rows.new_empty(rows.shape[0], columns.shape[0])
