@@ -66,3 +66,13 @@ def test_a_mistake_gives_one_line_and_exit_code_2(arguments: list[str], capsys: 
 def test_pendigits_reproduces() -> None:
     result = paper_accuracy.measure("pendigits", paper.SETTINGS["pendigits"], 10, "cpu")
     assert np.mean(result["acc"]) > 83.5  # the paper's 85.6 less what ten seeds may miss
+
+
+@pytest.mark.usefixtures("quick")
+def test_half_a_training_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("newfound.discoverers.tabular_ncd.train_jointly", interrupted)
+    with pytest.raises(nf.errors.TrainingInterrupted):
+        paper_accuracy.measure("pendigits", paper.SETTINGS["pendigits"], 2, "cpu")
