@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -74,8 +75,5 @@ def centroid_proba(rows: Floats, centroids: Floats, variance: float) -> Floats:
     ndarray of shape (n, n_classes)
         Rows sum to one.
     """
-    log_likelihood = cdist(rows, centroids, "sqeuclidean") / (-2.0 * variance)
-    log_likelihood -= log_likelihood.max(axis=1, keepdims=True)
-    proba: Floats = np.exp(log_likelihood)
-    proba /= proba.sum(axis=1, keepdims=True)
+    proba: Floats = softmax(cdist(rows, centroids, "sqeuclidean") / (-2.0 * variance), axis=1)
     return proba
