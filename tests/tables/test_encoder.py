@@ -454,7 +454,10 @@ def test_state_round_trip_is_equal_to_the_bit(scaling: Any, to: str) -> None:
     np.testing.assert_array_equal(again.transform(later), encoder.transform(later))
     assert again.get_params() == encoder.get_params()
     assert again.schema_ == encoder.schema_
-    assert again.layout_.to_json() == encoder.layout_.to_json()
+    assert again.layout_.names == encoder.layout_.names
+    np.testing.assert_array_equal(again.layout_.groups, encoder.layout_.groups)
+    np.testing.assert_array_equal(again.layout_.categorical, encoder.layout_.categorical)
+    assert (again.layout_.groups.dtype, again.layout_.categorical.dtype) == (np.intp, np.bool_)
     assert again.n_features_in_ == encoder.n_features_in_
     assert hasattr(again, "feature_names_in_") == hasattr(encoder, "feature_names_in_")
     np.testing.assert_array_equal(clone(again).fit_transform(table), encoder.fit_transform(table))
@@ -534,31 +537,16 @@ def test_inconsistent_arrays_are_refused() -> None:
         TableEncoder.from_state(None, arrays)
 
 
-def test_layout_json() -> None:
-    layout = TableEncoder().fit(pd.DataFrame(people())).layout_
-    again = Layout.from_json(json.loads(json.dumps(layout.to_json())))
-    assert again.to_json() == layout.to_json()
-    assert (again.groups.dtype, again.categorical.dtype) == (np.intp, np.bool_)
-
-
 @pytest.mark.parametrize(
     "change",
-    [
-        {"names": "abc"},
-        {"names": [1, 2]},
-        {"groups": [0, 2]},
-        {"groups": [1, 1]},
-        {"groups": [0, True]},
-        {"groups": [0, 2**70]},
-        {"groups": [0]},
-        {"categorical": [0, 1]},
-        {"names": [], "groups": [], "categorical": []},
-    ],
+    [{"groups": [0, 2]}, {"groups": [1, 1]}, {"groups": [0]}, {"names": (), "groups": [], "categorical": []}],
 )
-def test_bad_layout_json(change: dict[str, Any]) -> None:
-    good = {"names": ["a", "b"], "groups": [0, 1], "categorical": [True, False]}
-    assert Layout.from_json(good).n_groups == 2
-    with pytest.raises(ModelFileError):
-        Layout.from_json({**good, **change})
-    with pytest.raises(ModelFileError):
-        Layout.from_json(list(good))
+def test_inconsistent_layout_is_refused(change: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"names": ("a", "b"), "groups": [0, 1], "categorical": [True, False]}
+
+    def build(content: dict[str, Any]) -> Layout:
+        return Layout(content["names"], np.array(content["groups"], dtype=np.intp), np.array(content["categorical"]))
+
+    assert build(good).n_groups == 2
+    with pytest.raises(ValueError, match="groups"):
+        build(good | change)

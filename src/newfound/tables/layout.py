@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import ModelFileError
 from newfound.tables.cells import shown
 
 
@@ -48,23 +46,6 @@ class Layout:
         """Number d of output columns."""
         return len(self.names)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the layout as plain lists."""
-        return {"names": list(self.names), "groups": self.groups.tolist(), "categorical": self.categorical.tolist()}
-
-    @classmethod
-    def from_json(cls, content: Any) -> Layout:
-        """Build a layout from :meth:`to_json`; ModelFileError if the content is not one."""
-        if not isinstance(content, dict):
-            raise ModelFileError(f"the layout must be a dict, got {shown(content)}.")
-        names = _typed_list(content, "names", str)
-        groups = _typed_list(content, "groups", int)
-        categorical = _typed_list(content, "categorical", bool)
-        try:
-            return cls(tuple(names), np.array(groups, dtype=np.intp), np.array(categorical, dtype=np.bool_))
-        except (ValueError, OverflowError) as error:
-            raise ModelFileError(f"the layout is not consistent: {error}") from error
-
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     """Lengthen repeated names until all differ: a category may be called "missing" or "other" itself."""
@@ -74,10 +55,3 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
             name += "_"
         unique[name] = None
     return tuple(unique)
-
-
-def _typed_list(content: dict[str, Any], key: str, kind: type) -> list[Any]:
-    items = content.get(key)
-    if not isinstance(items, list) or not all(type(item) is kind for item in items):
-        raise ModelFileError(f"the layout needs a list of {kind.__name__} in {key!r}, got {shown(items)}.")
-    return items
