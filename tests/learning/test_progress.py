@@ -11,8 +11,8 @@ def run(progress: Progress) -> None:
     with progress:
         for stage, n_epochs in (("first stage", 2), ("second stage", 1)):
             for losses in progress.epochs(stage, n_epochs):
-                losses.add(2, error=torch.tensor(3.0))
-                losses.add(2, error=torch.tensor(5.0))
+                losses.add(error=torch.tensor([1.0, 2.0]))
+                losses.add(error=torch.tensor([2.0, 3.0]))
 
 
 def test_history_has_a_dict_for_each_epoch() -> None:
@@ -26,34 +26,37 @@ def test_history_has_a_dict_for_each_epoch() -> None:
     seconds = [epoch["seconds"] for epoch in progress.history]
     assert seconds == sorted(seconds)
     assert 0 <= seconds[0] < 60
-    assert [epoch["error"] for epoch in progress.history] == [2.0, 2.0, 2.0]  # (3 + 5) over 2 steps of 2 members
+    assert [epoch["error"] for epoch in progress.history] == [2.0, 2.0, 2.0]  # over 2 steps of 2 members
     frame = pd.DataFrame(progress.history)
     assert list(frame.columns) == ["stage", "epoch", "seconds", "error"]
     assert len(frame) == 3
 
 
-def test_means_are_over_steps_and_members() -> None:
+def test_means_are_over_steps_for_each_member() -> None:
     losses = EpochLosses()
     assert losses.means() == {}
-    losses.add(4, first=torch.tensor(8.0), second=torch.tensor(4.0))
-    losses.add(4, first=torch.tensor(0.0), second=torch.tensor(2.0))
-    assert losses.means() == {"first": 1.0, "second": 0.75}
+    losses.add(first=torch.tensor([8.0, 1.0]), second=torch.tensor([4.0, 0.0]))
+    losses.add(first=torch.tensor([0.0, 2.0]), second=torch.tensor([2.0, 1.0]))
+    assert {name: values.tolist() for name, values in losses.means().items()} == {
+        "first": [4.0, 1.5],
+        "second": [3.0, 0.5],
+    }
 
 
 def test_losses_added_apart_in_one_step_have_their_own_means() -> None:
     losses = EpochLosses()
     for _ in range(3):
-        losses.add(2, classification=torch.tensor(6.0))
-        losses.add(2, clustering=torch.tensor(8.0))
-    assert losses.means() == {"classification": 3.0, "clustering": 4.0}
+        losses.add(classification=torch.tensor([3.0]))
+        losses.add(clustering=torch.tensor([4.0]))
+    assert losses.means() == {"classification": torch.tensor([3.0]), "clustering": torch.tensor([4.0])}
 
 
 def test_losses_keep_no_graph_and_no_reference_to_what_was_added() -> None:
-    losses, loss = EpochLosses(), torch.tensor(2.0, requires_grad=True) * 1
-    losses.add(1, error=loss)
-    losses.add(1, error=loss)
+    losses, loss = EpochLosses(), torch.tensor([2.0], requires_grad=True) * 1
+    losses.add(error=loss)
+    losses.add(error=loss)
     assert not any(total.requires_grad for total in losses._sums.values())
-    assert losses.means() == {"error": 2.0}
+    assert losses.means() == {"error": torch.tensor([2.0])}
     assert loss.item() == 2.0
 
 
@@ -63,7 +66,7 @@ def test_an_interrupted_epoch_is_not_in_the_history() -> None:
     def interrupt() -> None:
         with progress:
             for i, losses in enumerate(progress.epochs("stage", 5)):
-                losses.add(1, error=torch.tensor(1.0))
+                losses.add(error=torch.tensor([1.0]))
                 if i == 2:
                     raise KeyboardInterrupt
 

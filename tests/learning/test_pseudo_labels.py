@@ -95,3 +95,13 @@ def test_a_member_without_numbers_leaves_the_others_alone() -> None:
     calm, stirred = cosine_similarities(latent), cosine_similarities(stained)
     assert torch.equal(threshold_pseudo_labels(calm, 0.2)[[0, 2]], threshold_pseudo_labels(stirred, 0.2)[[0, 2]])
     assert torch.equal(top_k_pseudo_labels(calm, 3)[[0, 2]], top_k_pseudo_labels(stirred, 3)[[0, 2]])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_members_can_have_numbers_and_thresholds_of_their_own(device: str) -> None:
+    similarities = cosine_similarities(torch.randn(3, 20, 4, generator=torch.Generator().manual_seed(0)).to(device))
+    together = top_k_pseudo_labels(similarities, [1, 5, 19])
+    above = threshold_pseudo_labels(similarities, torch.tensor([-1.0, 0.2, 0.9], device=device).view(-1, 1, 1))
+    for m, (k, threshold) in enumerate([(1, -1.0), (5, 0.2), (19, 0.9)]):
+        assert torch.equal(together[m], top_k_pseudo_labels(similarities[m : m + 1], k)[0])
+        assert torch.equal(above[m], threshold_pseudo_labels(similarities[m : m + 1], threshold)[0])

@@ -149,3 +149,11 @@ def test_what_one_member_sees_changes_no_other_member(disturbance: float, victim
     for calm, stirred in results:
         assert torch.equal(calm[others], stirred[others])
     assert not torch.equal(results[0][0][victim], results[0][1][victim])
+
+
+def test_members_can_drop_shares_of_their_own() -> None:
+    x = torch.ones(2, 60, 50)
+    together = PackedDropout([0.1, 0.5], MemberStreams([0, 1]))(x)
+    for m, chance in enumerate([0.1, 0.5]):
+        alone = PackedDropout(chance, MemberStreams([m]))(x[:1])
+        torch.testing.assert_close(together[m], alone[0])

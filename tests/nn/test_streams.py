@@ -126,3 +126,20 @@ def test_permutations_hold_every_number_once_and_favour_no_place(device: str) ->
 @pytest.mark.parametrize("draw", DRAWS)
 def test_nothing_can_be_asked_for(draw: str) -> None:
     assert DRAWS[draw](MemberStreams([0, 1]), 0).numel() == 0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_members_can_have_chances_of_their_own(device: str) -> None:
+    together = MemberStreams([3, 4], device=device).coins([0.1, 0.7], 50, 400)
+    for m, (seed, chance) in enumerate([(3, 0.1), (4, 0.7)]):
+        alone = MemberStreams([seed], device=device).coins(chance, 50, 400)
+        assert torch.equal(together[m], alone[0])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_members_can_draw_from_ranges_of_their_own(device: str) -> None:
+    highs = torch.tensor([[1], [3], [90]], device=device)
+    drawn = MemberStreams([0, 1, 2], device=device).integers(highs, 5000)
+    for m, high in enumerate([1, 3, 90]):
+        assert torch.equal(drawn[m], MemberStreams([m], device=device).integers(high, 5000)[0])
+        assert drawn[m].unique().tolist() == list(range(high))

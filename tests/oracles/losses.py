@@ -10,39 +10,37 @@ from torch import Tensor
 
 
 def classification(logits: Tensor, targets: Tensor) -> Tensor:
-    return torch.stack([F.cross_entropy(one, truth) for one, truth in zip(logits, targets, strict=True)]).sum()
+    return torch.stack([F.cross_entropy(one, truth) for one, truth in zip(logits, targets, strict=True)])
 
 
 def consistency(logits: Tensor, view_logits: Tensor) -> Tensor:
-    return torch.stack([F.mse_loss(one, view) for one, view in zip(logits, view_logits, strict=True)]).sum()
+    return torch.stack([F.mse_loss(one, view) for one, view in zip(logits, view_logits, strict=True)])
 
 
 def reconstruction(values: Tensor, original: Tensor) -> Tensor:
-    return torch.stack([F.mse_loss(one, truth) for one, truth in zip(values, original, strict=True)]).sum()
+    return torch.stack([F.mse_loss(one, truth) for one, truth in zip(values, original, strict=True)])
 
 
 def mask(mask_logits: Tensor, true_mask: Tensor) -> Tensor:
-    """From the definition: the members' mean of -log of the probability given to the truth."""
-    total = mask_logits.new_zeros(())
-    for logits, truth in zip(mask_logits, true_mask, strict=True):
-        total = total + F.binary_cross_entropy(torch.sigmoid(logits), truth)
-    return total
+    """From the definition: the mean of -log of the probability given to the truth."""
+    members = zip(mask_logits, true_mask, strict=True)
+    return torch.stack([F.binary_cross_entropy(torch.sigmoid(logits), truth) for logits, truth in members])
 
 
 def pairwise(probabilities: Tensor, positive: Tensor) -> Tensor:
     """Mean over all ordered pairs of two different rows, member by member."""
-    total = probabilities.new_zeros(())
+    losses = []
     for p, same in zip(probabilities, positive, strict=True):
         b = p.shape[0]
         chances = torch.stack([p[i] @ p[j] for i in range(b) for j in range(b) if i != j])
         truths = torch.stack([same[i, j] for i in range(b) for j in range(b) if i != j])
-        total = total + F.binary_cross_entropy(chances.clamp(0, 1), truths)
-    return total
+        losses.append(F.binary_cross_entropy(chances.clamp(0, 1), truths))
+    return torch.stack(losses)
 
 
-def pairwise_value(probabilities: Tensor, positive: Tensor, smallest: float) -> float:
+def pairwise_value(probabilities: Tensor, positive: Tensor, smallest: float) -> list[float]:
     """The same in plain Python, with the chances kept ``smallest`` away from 0."""
-    total = 0.0
+    losses = []
     for p, same in zip(probabilities.tolist(), positive.tolist(), strict=True):
         b = len(p)
         member = 0.0
@@ -51,5 +49,5 @@ def pairwise_value(probabilities: Tensor, positive: Tensor, smallest: float) -> 
                 if i != j:
                     chance = sum(x * y for x, y in zip(p[i], p[j], strict=True))
                     member -= math.log(chance + smallest) if same[i][j] else math.log(1 - chance + smallest)
-        total += member / max(1, b * (b - 1))
-    return total
+        losses.append(member / max(1, b * (b - 1)))
+    return losses

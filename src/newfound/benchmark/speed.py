@@ -7,12 +7,10 @@ over the same number of bare steps, and ten members over one. Then the cost agai
 from __future__ import annotations
 
 import argparse
-import resource
 import statistics
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -20,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from newfound.benchmark.cost import peak_memory
 from newfound.benchmark.paper import SETTINGS
 from newfound.discoverers import TabularNCD, tabular_ncd
 from newfound.errors import TrainingInterrupted
@@ -91,17 +90,6 @@ def time_bare_steps(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int) 
                 torch.stack([head(latent).sum() for head in heads]).sum().backward()
                 optimiser.step()
     return time.perf_counter() - start
-
-
-def peak_memory(*, reset: bool = False) -> float:
-    """Return the largest resident memory of this process so far, in MiB; count from now on if ``reset`` (on Linux)."""
-    try:
-        if reset:
-            Path("/proc/self/clear_refs").write_text("5")
-        status = Path("/proc/self/status").read_text()
-    except OSError:  # no Linux: macOS counts in bytes and cannot start anew
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0**2
-    return next(int(line.split()[1]) / 1024.0 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 def ratios(repeats: int) -> None:

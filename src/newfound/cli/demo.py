@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -64,11 +63,13 @@ def demo(
     """
     from rich.console import Console
 
+    from newfound.learning.machine import one_thread
+
     console = Console(highlight=False)
     with_picture = find_spec("matplotlib") is not None
     if with_picture:
         _make_folder(out)
-    with console.status("Loading the digits") as status, _one_thread():
+    with console.status("Loading the digits") as status, one_thread():
         import newfound as nf
 
         digits = nf.datasets.load("digits")
@@ -95,21 +96,6 @@ def _make_folder(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"Got --out {out}, which cannot be made: {error.strerror}. Choose another folder.") from None
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute in one thread: so small a table gains little from two, which can be far slower on a busy machine."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _warm_up() -> None:

@@ -144,6 +144,11 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         return width
 
     def _fit(self, X: Any, y: Any) -> None:
+        rows, labels, n_novel, rng = self._prepare(X, y)
+        self._conclude(labels, self._discover(rows, labels.codes, n_novel, rng))
+
+    def _prepare(self, X: Any, y: Any) -> tuple[Floats, Labels, int, np.random.RandomState]:
+        """Check everything, fit the encoder and name the classes; returns what `_discover` needs."""
         self._forget()
         self._check_parameters()
         self._check_n_novel_classes()
@@ -165,8 +170,11 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         n_novel = self._count_novel(rows[labels.unlabelled], rng)
         self._name_classes(labels.known_classes, n_novel)
         self.history_ = []
-        codes = labels.codes.copy()
-        found = self._discover(rows, labels.codes, n_novel, rng)
+        return rows, labels, n_novel, rng
+
+    def _conclude(self, labels: Labels, found: Codes) -> None:
+        """Keep what was found for the unlabelled rows."""
+        codes, n_novel = labels.codes.copy(), len(self.novel_classes_)
         codes[labels.unlabelled] = labels.n_known + found
         self.labels_ = self.classes_[codes]
         self._warn_of_empty_classes(n_novel - len(np.unique(found)), n_novel)

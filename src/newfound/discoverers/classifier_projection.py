@@ -11,7 +11,7 @@ from torch import Tensor
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
 from newfound.discoverers.base import Arrays, Codes, Floats
-from newfound.discoverers.packed import PackedDiscoverer, keeping_what_was_learned
+from newfound.discoverers.packed import PackedDiscoverer
 from newfound.discoverers.parameters import check_dropout, check_integer, check_real
 from newfound.learning.batches import shuffled_batches
 from newfound.learning.losses import classification_loss
@@ -124,26 +124,24 @@ class ClassifierProjection(PackedDiscoverer):
         # The classifier knows of no novel class: k-means finds those in what the encoder makes of the rows.
         return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, 0, streams)
 
-    def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
-        network = self._new_network(rows.shape[1], n_novel, streams)
+    def _n_epochs(self) -> int:
+        return self.epochs
+
+    def _train(
+        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
+    ) -> None:
         labelled = (codes >= 0).nonzero()[:, 0]
         optimiser = adamw(network.parameters(), self.learning_rate)
         network.train()
-        with (
-            Progress(self.epochs, self.verbose) as progress,
-            prepared_for(self.n_members * self.batch_size * rows.shape[1], rows.device),
-            keeping_what_was_learned(progress.history),
-        ):
-            self.history_ = progress.history
+        with prepared_for(self.n_members * self.batch_size * rows.shape[1], rows.device):
             for losses in progress.epochs("classification", self.epochs):
                 for batch in shuffled_batches(labelled.shape[0], self.batch_size, streams):
                     index = labelled[batch]
                     loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
                     optimiser.zero_grad()
-                    loss.backward()
+                    loss.sum().backward()
                     optimiser.step()
-                    losses.add(self.n_members, cross_entropy=loss)
-        return network
+                    losses.add(cross_entropy=loss)
 
     def _agree(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
         latents = self._latents(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from newfound.discoverers.base import Floats
-from newfound.discoverers.packed import PackedDiscoverer, keeping_what_was_learned
+from newfound.discoverers.packed import PackedDiscoverer
 from newfound.discoverers.parameters import check_choice, check_dropout, check_integer, check_real
 from newfound.errors import InputError
 from newfound.learning.augmentation import Views, majority_categories
@@ -107,6 +107,10 @@ class TabularNCD(PackedDiscoverer):
     ['a', 'b', 'novel_0', 'novel_1']
     """
 
+    _own_parameters = frozenset(
+        ["top_k", "similarity_threshold", "w1", "w2", "lr_classification", "lr_clustering", "k_neighbors", "dropout"]
+    )
+
     def __init__(
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
@@ -176,39 +180,45 @@ class TabularNCD(PackedDiscoverer):
         return [max(_MIN_WIDTH, n_features)] * 2
 
     def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        encoder = PackedMLP(self.n_members, widths, activation=self.activation, dropout=self.dropout, streams=streams)
+        dropout = self._of_members("dropout")
+        encoder = PackedMLP(self.n_members, widths, activation=self.activation, dropout=dropout, streams=streams)
         return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
 
-    def _train(self, rows: Tensor, codes: Tensor, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
+    def _pretrain_epochs(self) -> int:
+        return 0 if "ssl" in self.without else self.pretrain_epochs
+
+    def _n_epochs(self) -> int:
+        return self._pretrain_epochs() + self.epochs
+
+    def _train(
+        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
+    ) -> None:
         layout = self.encoder_.layout_
         groups = torch.as_tensor(layout.groups, device=rows.device)
-        network = self._new_network(rows.shape[1], n_novel, streams)
-        settings = self._joint_settings(codes, n_novel)
-        pretraining = PretrainingSettings(epochs=0 if "ssl" in self.without else self.pretrain_epochs)
-        with Progress(pretraining.epochs + settings.epochs, self.verbose) as progress:
-            self.history_ = progress.history
-            with keeping_what_was_learned(progress.history):
-                alone = None if layout.n_groups == rows.shape[1] else groups
-                pretrain(network.encoder, network.n_latent, rows, alone, pretraining, streams, progress)
-                progress.announce("neighbour search")
-                categorical = torch.as_tensor(layout.categorical, device=rows.device)
-                views = _views(rows, codes, groups, categorical, self.k_neighbors)
-                train_jointly(network, views, codes, settings, streams, progress)
-        return network
+        alone = None if layout.n_groups == rows.shape[1] else groups
+        pretraining = PretrainingSettings(epochs=self._pretrain_epochs())
+        pretrain(network.encoder, network.n_latent, rows, alone, pretraining, streams, progress)
+        progress.announce("neighbour search")
+        categorical = torch.as_tensor(layout.categorical, device=rows.device)
+        views = _views(rows, codes, groups, categorical, self._of_members("k_neighbors"))
+        train_jointly(network, views, codes, self._joint_settings(codes), streams, progress)
 
-    def _joint_settings(self, codes: Tensor, n_novel: int) -> JointSettings:
+    def _joint_settings(self, codes: Tensor) -> JointSettings:
         batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], self.batch_size)
-        if self.top_k is None:
-            n_positives = batches.n_unlabelled / max(1, n_novel) * _POSITIVES
-        else:
-            n_positives = batches.batch_rows / 2 * self.top_k / 100
+
+        def positives(top_k: float | None) -> int:
+            if top_k is None:
+                return max(1, int(batches.n_unlabelled / max(1, len(self.novel_classes_)) * _POSITIVES))
+            return max(1, int(batches.batch_rows / 2 * top_k / 100))
+
+        top_k = self._of_members("top_k")
         return JointSettings(
-            n_positives=max(1, int(n_positives)),
-            threshold=self.similarity_threshold,
-            w1=self.w1,
-            w2=self.w2,
-            lr_classification=self.lr_classification,
-            lr_clustering=self.lr_clustering,
+            n_positives=[positives(one) for one in top_k] if isinstance(top_k, list) else positives(top_k),
+            threshold=self._of_members("similarity_threshold"),
+            w1=self._of_members("w1"),
+            w2=self._of_members("w2"),
+            lr_classification=self._of_members("lr_classification"),
+            lr_clustering=self._of_members("lr_clustering"),
             epochs=self.epochs,
             batch_size=self.batch_size,
             without=frozenset(self.without),
@@ -224,10 +234,14 @@ class TabularNCD(PackedDiscoverer):
         self.network_.reorder_novel(torch.from_numpy(order))
 
 
-def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int) -> Views:
+def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int | Sequence[int]) -> Views:
     """Make the SMOTE-NC views of the training rows."""
+    of_members = k_neighbors if isinstance(k_neighbors, Sequence) else [k_neighbors]
     # Neighbours by direction, as in the paper's published code.
-    neighbours = neighbours_within(torch.nn.functional.normalize(rows, dim=1), codes, k_neighbors)
+    neighbours = neighbours_within(torch.nn.functional.normalize(rows, dim=1), codes, max(of_members))
+    own_k = None if len(of_members) == 1 else torch.tensor(of_members, device=rows.device)[:, None]
     if not categorical.any():
-        return Views(rows, neighbours)
-    return Views(rows, neighbours, categorical, majority_categories(rows, neighbours, groups, categorical))
+        return Views(rows, neighbours, own_k=own_k)
+    majorities = {k: majority_categories(rows, neighbours[:, :k], groups, categorical) for k in set(of_members)}
+    majority = majorities[of_members[0]] if own_k is None else torch.stack([majorities[k] for k in of_members])
+    return Views(rows, neighbours, categorical, majority, own_k)

@@ -26,14 +26,18 @@ class Views:
         Neighbours of each row.
     categorical : Tensor of shape (d,), bool, or None
         Which columns hold categories; None for none.
-    majority : Tensor of shape (n, d) or None
-        The neighbours' most frequent category, in the categorical columns (see `majority_categories`).
+    majority : Tensor of shape (n, c) or (n_members, n, c), or None
+        The neighbours' most frequent category, in the c categorical columns (see `majority_categories`); with a
+        leading axis where members have different numbers of neighbours.
+    own_k : Tensor of shape (n_members, 1), int64, or None
+        How many of the k neighbours each member uses; None for all of them.
     """
 
     rows: Tensor
     neighbours: Tensor
     categorical: Tensor | None = None
     majority: Tensor | None = None
+    own_k: Tensor | None = None
 
     def pair(self, index: Tensor, streams: MemberStreams) -> Tensor:
         """Rows and their views.
@@ -49,13 +53,16 @@ class Views:
             The b rows, then their b views in the same order.
         """
         b, k = index.shape[1], self.neighbours.shape[1]
-        choice = streams.integers(k, b)
+        choice = streams.integers(k if self.own_k is None else self.own_k, b)
         towards = torch.take(self.neighbours, index * k + choice)
         both = embedding(torch.cat([index, towards], dim=1), self.rows)
         row, view = both[:, :b], both[:, b:]
         view.sub_(row).mul_(streams.uniform(b, 1)).add_(row)
         if self.categorical is not None and self.majority is not None:
-            view[..., self.categorical] = embedding(index, self.majority)
+            own = self.majority.ndim == 3
+            view[..., self.categorical] = (
+                torch.take_along_dim(self.majority, index[..., None], dim=1) if own else embedding(index, self.majority)
+            )
         return both
 
 

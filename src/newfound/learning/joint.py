@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -21,15 +22,17 @@ from newfound.nn import DiscoveryNetwork, MemberStreams
 class JointSettings:
     """Settings of the joint training, named as in the paper.
 
+    Where a sequence is accepted, it has one value for each member; a single value holds for all of them.
+
     Parameters
     ----------
-    n_positives : int
+    n_positives : int or sequence of int
         Positives that each unlabelled row chooses in its batch.
-    threshold : float or None
+    threshold : float, sequence of float, or None
         Cosine similarity from which pairs are positives, instead of ``n_positives``.
-    w1, w2 : float
+    w1, w2 : float or sequence of float
         Weight of the classification and of the pairwise loss; the rest goes to consistency.
-    lr_classification, lr_clustering : float
+    lr_classification, lr_clustering : float or sequence of float
         Learning rates of the two optimisers.
     epochs, batch_size : int
         Passes over the table and largest number of rows in a step.
@@ -37,12 +40,12 @@ class JointSettings:
         Losses to leave out, for the ablation.
     """
 
-    n_positives: int
-    w1: float
-    w2: float
-    lr_classification: float
-    lr_clustering: float
-    threshold: float | None = None
+    n_positives: int | Sequence[int]
+    w1: float | Sequence[float]
+    w2: float | Sequence[float]
+    lr_classification: float | Sequence[float]
+    lr_clustering: float | Sequence[float]
+    threshold: float | Sequence[float] | None = None
     epochs: int = 30
     batch_size: int = 512
     without: frozenset[str] = field(default_factory=frozenset)
@@ -75,6 +78,8 @@ def train_jointly(
     n_known = int(codes.max()) + 1
     targets = torch.where(codes < 0, n_known, codes)
     batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings.batch_size)
+    w1, w2 = (torch.as_tensor(w, dtype=views.rows.dtype, device=codes.device) for w in (settings.w1, settings.w2))
+    pseudo_labels = _pseudo_labeller(settings, batches.n_unlabelled, codes.device)
     network.train()
     encoder = list(network.encoder.parameters())
     classifier = adamw([*encoder, *network.classification.parameters()], settings.lr_classification)
@@ -86,35 +91,38 @@ def train_jointly(
         for losses in progress.epochs("joint training", settings.epochs):
             for index in batches.epoch(streams):
                 both = views.pair(index, streams)
-                _classification_step(network, both, targets[index], settings, classifier, losses)
+                _classification_step(network, both, targets[index], w1, settings.without, classifier, losses)
                 if clusterer is not None:
                     b, first = index.shape[1], batches.n_labelled
                     unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
-                    _clustering_step(network, unlabelled, settings, clusterer, losses)
+                    _clustering_step(network, unlabelled, w2, pseudo_labels, settings.without, clusterer, losses)
 
 
 def _classification_step(
     network: DiscoveryNetwork,
     both: Tensor,
     targets: Tensor,
-    settings: JointSettings,
+    w1: Tensor,
+    without: frozenset[str],
     optimiser: torch.optim.Optimizer,
     losses: EpochLosses,
 ) -> None:
     """Update encoder and classification head by equation (8); ``both`` is (n_members, 2b, d), rows then views."""
     logits, view_logits = network.classification(network.encoder(both)).chunk(2, dim=1)
-    parts: dict[str, tuple[float, Tensor]] = {}
-    if "ce" not in settings.without:
-        parts["cross_entropy"] = settings.w1, classification_loss(logits, targets)
-    if "mse" not in settings.without:
-        parts["classification_consistency"] = 1 - settings.w1, consistency_loss(logits, view_logits)
-    _update(optimiser, parts, losses, both.shape[0])
+    parts: dict[str, tuple[Tensor, Tensor]] = {}
+    if "ce" not in without:
+        parts["cross_entropy"] = w1, classification_loss(logits, targets)
+    if "mse" not in without:
+        parts["classification_consistency"] = 1 - w1, consistency_loss(logits, view_logits)
+    _update(optimiser, parts, losses)
 
 
 def _clustering_step(
     network: DiscoveryNetwork,
     both: Tensor,
-    settings: JointSettings,
+    w2: Tensor,
+    pseudo_labels: Callable[[Tensor], Tensor],
+    without: frozenset[str],
     optimiser: torch.optim.Optimizer,
     losses: EpochLosses,
 ) -> None:
@@ -122,30 +130,30 @@ def _clustering_step(
     assert network.clustering is not None
     latent = network.encoder(both)
     logits, view_logits = network.clustering(latent).chunk(2, dim=1)
-    parts: dict[str, tuple[float, Tensor]] = {}
-    if "bce" not in settings.without and logits.shape[1] > 1:
-        positive = _pseudo_labels(latent[:, : logits.shape[1]].detach(), settings)
-        parts["pairwise"] = settings.w2, pairwise_loss(torch.softmax(logits, dim=-1), positive)
-    if "mse" not in settings.without:
-        parts["clustering_consistency"] = 1 - settings.w2, consistency_loss(logits, view_logits)
-    _update(optimiser, parts, losses, both.shape[0])
+    parts: dict[str, tuple[Tensor, Tensor]] = {}
+    if "bce" not in without and logits.shape[1] > 1:
+        positive = pseudo_labels(cosine_similarities(latent[:, : logits.shape[1]].detach()))
+        parts["pairwise"] = w2, pairwise_loss(torch.softmax(logits, dim=-1), positive)
+    if "mse" not in without:
+        parts["clustering_consistency"] = 1 - w2, consistency_loss(logits, view_logits)
+    _update(optimiser, parts, losses)
 
 
-def _pseudo_labels(latent: Tensor, settings: JointSettings) -> Tensor:
-    """Pairwise pseudo labels from the latent representation, (n_members, b, b)."""
-    similarities = cosine_similarities(latent)
+def _pseudo_labeller(settings: JointSettings, b: int, device: torch.device) -> Callable[[Tensor], Tensor]:
+    """How similarities (n_members, b, b) become pairwise pseudo labels."""
     if settings.threshold is not None:
-        return threshold_pseudo_labels(similarities, settings.threshold)
-    return top_k_pseudo_labels(similarities, min(settings.n_positives, latent.shape[1] - 1))
+        threshold = torch.as_tensor(settings.threshold, device=device).view(-1, 1, 1)
+        return lambda similarities: threshold_pseudo_labels(similarities, threshold)
+    given = settings.n_positives
+    k = [min(one, b - 1) for one in given] if isinstance(given, Sequence) else min(given, b - 1)
+    return lambda similarities: top_k_pseudo_labels(similarities, k)
 
 
-def _update(
-    optimiser: torch.optim.Optimizer, parts: dict[str, tuple[float, Tensor]], losses: EpochLosses, n_members: int
-) -> None:
+def _update(optimiser: torch.optim.Optimizer, parts: dict[str, tuple[Tensor, Tensor]], losses: EpochLosses) -> None:
     """One optimiser step on the weighted sum of the losses; none where every loss was left out."""
     if not parts:
         return
     optimiser.zero_grad()
     torch.stack([weight * loss for weight, loss in parts.values()]).sum().backward()
     optimiser.step()
-    losses.add(n_members, **{name: loss for name, (_, loss) in parts.items()})
+    losses.add(**{name: loss for name, (_, loss) in parts.items()})

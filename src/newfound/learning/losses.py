@@ -1,4 +1,4 @@
-"""The losses of the joint training, each summed over members so that members stay independent."""
+"""The losses of the training, one value for each member: their sum has a gradient in which members never mix."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ def vime_losses(mask_logits: Tensor, mask: Tensor, values: Tensor, original: Ten
 
     Returns
     -------
-    reconstruction, mask : Tensor of shape ()
-        Sums over members of each member's mean.
+    reconstruction, mask : Tensor of shape (n_members,)
+        Means over rows and columns.
     """
-    size = original[0].numel()
-    reconstruction = F.mse_loss(values, original, reduction="sum") / size
-    mask_loss = F.binary_cross_entropy_with_logits(mask_logits, mask, reduction="sum") / size
-    return reconstruction, mask_loss
+    reconstruction = F.mse_loss(values, original, reduction="none")
+    mask_loss = F.binary_cross_entropy_with_logits(mask_logits, mask, reduction="none")
+    return reconstruction.mean(dim=(1, 2)), mask_loss.mean(dim=(1, 2))
 
 
 def classification_loss(logits: Tensor, targets: Tensor) -> Tensor:
@@ -41,10 +40,10 @@ def classification_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
     Returns
     -------
-    Tensor of shape ()
-        Sum over members of each member's mean.
+    Tensor of shape (n_members,)
+        Mean over rows.
     """
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum") / targets.shape[1]
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape).mean(dim=1)
 
 
 def consistency_loss(logits: Tensor, view_logits: Tensor) -> Tensor:
@@ -58,10 +57,10 @@ def consistency_loss(logits: Tensor, view_logits: Tensor) -> Tensor:
 
     Returns
     -------
-    Tensor of shape ()
-        Sum over members of each member's mean.
+    Tensor of shape (n_members,)
+        Mean over rows and classes.
     """
-    return F.mse_loss(logits, view_logits, reduction="sum") / logits[0].numel()
+    return F.mse_loss(logits, view_logits, reduction="none").mean(dim=(1, 2))
 
 
 def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:
@@ -76,20 +75,20 @@ def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:
 
     Returns
     -------
-    Tensor of shape ()
-        Sum over members of each member's mean over the ordered pairs.
+    Tensor of shape (n_members,)
+        Mean over the ordered pairs.
     """
     apply = cast(Callable[[Tensor, Tensor], Tensor], _PairwiseLoss.apply)
     return apply(probabilities, positive)
 
 
 def _sum_of_logs(values: Tensor) -> Tensor:
-    """Sum of log|values|, taking the logarithm of products of four: none of them is small enough to underflow."""
-    quarter = values.shape[0] // 4
-    products = values[:quarter] * values[quarter : 2 * quarter]
-    products *= values[2 * quarter : 3 * quarter]
-    products *= values[3 * quarter : 4 * quarter]
-    return products.abs_().log_().sum() + values[4 * quarter :].abs().log_().sum()
+    """Sum of log|values| over the last axis, taking the logarithm of products of four: none of them underflows."""
+    quarter = values.shape[1] // 4
+    products = values[:, :quarter] * values[:, quarter : 2 * quarter]
+    products *= values[:, 2 * quarter : 3 * quarter]
+    products *= values[:, 3 * quarter : 4 * quarter]
+    return products.abs_().log_().sum(dim=1) + values[:, 4 * quarter :].abs().log_().sum(dim=1)
 
 
 class _PairwiseLoss(torch.autograd.Function):
@@ -104,7 +103,7 @@ class _PairwiseLoss(torch.autograd.Function):
         t = torch.rsub(positive, 1.0 + _SMALLEST, alpha=1.0 + 2.0 * _SMALLEST)
         t.baddbmm_(probabilities, probabilities.transpose(1, 2), alpha=-1.0)
         t.diagonal(dim1=1, dim2=2).fill_(1.0)
-        loss = -_sum_of_logs(t.view(-1)) / n_pairs
+        loss = -_sum_of_logs(t.flatten(1)) / n_pairs
         slope = t.reciprocal_()
         slope.diagonal(dim1=1, dim2=2).zero_()
         # Each probability vector occurs on both sides of a symmetric product, hence the factor 2.
@@ -114,4 +113,4 @@ class _PairwiseLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, None]:
         (gradient,) = ctx.saved_tensors
-        return gradient * grad_outputs[0], None
+        return gradient * grad_outputs[0][:, None, None], None

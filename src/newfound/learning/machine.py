@@ -12,6 +12,20 @@ _BLOCK = 30 * 1024 * 1024
 
 
 @contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread: small tables gain little from more, which can be far slower on a busy machine."""
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
 def prepared_for(largest_tensor: int, device: torch.device) -> Iterator[None]:
     """Train within this: one thread where tensors are small, and memory that is kept rather than returned.
 

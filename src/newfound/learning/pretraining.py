@@ -72,9 +72,9 @@ def pretrain(
                 optimiser.zero_grad()
                 # The weight stands on the reconstruction, as in VIME itself and in the paper's published code;
                 # equation (1) has it on the mask.
-                (settings.alpha * reconstruction + mask_loss).backward()
+                (settings.alpha * reconstruction + mask_loss).sum().backward()
                 optimiser.step()
-                losses.add(streams.n_members, reconstruction=reconstruction, mask=mask_loss)
+                losses.add(reconstruction=reconstruction, mask=mask_loss)
 
 
 def corrupted_batches(

@@ -29,6 +29,7 @@ class Progress:
 
     def __init__(self, total_epochs: int, verbose: int = 0) -> None:
         self.history: list[dict[str, Any]] = []
+        self._member_losses: list[dict[str, Tensor]] = []
         self._start = time.perf_counter()
         self._bar: Any = None
         if verbose:
@@ -52,12 +53,21 @@ class Progress:
             self.announce(f"{stage} {epoch}/{n_epochs}")
             losses = EpochLosses()
             yield losses
-            means = losses.means()
+            of_members = losses.means()
+            self._member_losses.append(of_members)
+            means = {name: float(values.mean()) for name, values in of_members.items()}
             seconds = time.perf_counter() - self._start
             self.history.append({"stage": stage, "epoch": epoch, "seconds": seconds, **means})
             if self._bar is not None:
                 shown = "  ".join(f"{name} {value:.3f}" for name, value in means.items())
                 self._bar.update(self._task, losses=shown, advance=1)
+
+    def member_history(self, member: int) -> list[dict[str, Any]]:
+        """History of one member: as ``history``, with its own losses."""
+        return [
+            epoch | {name: float(values[member]) for name, values in losses.items()}
+            for epoch, losses in zip(self.history, self._member_losses, strict=True)
+        ]
 
     def announce(self, text: str) -> None:
         """Show what is going on."""
@@ -70,18 +80,18 @@ class EpochLosses:
 
     def __init__(self) -> None:
         self._sums: dict[str, Tensor] = {}
-        self._weights: dict[str, int] = {}
+        self._steps: dict[str, int] = {}
 
-    def add(self, n_members: int, **losses: Tensor) -> None:
-        """Add the losses of one step, each a sum over members."""
+    def add(self, **losses: Tensor) -> None:
+        """Add the losses of one step, each of shape (n_members,)."""
         for name, loss in losses.items():
             value = loss.detach()
-            self._weights[name] = self._weights.get(name, 0) + n_members
+            self._steps[name] = self._steps.get(name, 0) + 1
             self._sums[name] = self._sums[name] + value if name in self._sums else value
 
-    def means(self) -> dict[str, float]:
-        """Mean of each loss over steps and members."""
-        return {name: float(total) / self._weights[name] for name, total in self._sums.items()}
+    def means(self) -> dict[str, Tensor]:
+        """Mean of each loss over the steps, (n_members,) each."""
+        return {name: total.cpu() / self._steps[name] for name, total in self._sums.items()}
 
 
 def _rich_bar() -> Any:

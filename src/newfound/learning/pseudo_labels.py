@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
@@ -25,15 +27,16 @@ def cosine_similarities(latent: Tensor) -> Tensor:
     return similarities
 
 
-def top_k_pseudo_labels(similarities: Tensor, k: int) -> Tensor:
+def top_k_pseudo_labels(similarities: Tensor, k: int | Sequence[int]) -> Tensor:
     """Each row's k most similar rows are positives (equation 6), and so is a pair of which either row chose the other.
 
     Parameters
     ----------
     similarities : Tensor of shape (n_members, b, b)
         With -inf on the diagonal.
-    k : int
-        Positives chosen by each row, from 1 to b - 1. Rows as similar as the k-th one count as well.
+    k : int or sequence of int
+        Positives chosen by each row, from 1 to b - 1: one number for all members, or one for each. Rows as similar as
+        the k-th one count as well.
 
     Returns
     -------
@@ -48,14 +51,14 @@ def top_k_pseudo_labels(similarities: Tensor, k: int) -> Tensor:
     return torch.ge(similarities, lower, out=lower)
 
 
-def threshold_pseudo_labels(similarities: Tensor, threshold: float) -> Tensor:
+def threshold_pseudo_labels(similarities: Tensor, threshold: float | Tensor) -> Tensor:
     """Pairs at least this similar are positives: the alternative that the paper compares with.
 
     Parameters
     ----------
     similarities : Tensor of shape (n_members, b, b)
         With -inf on the diagonal.
-    threshold : float
+    threshold : float or Tensor of shape (n_members, 1, 1)
         λ, from -1 to 1.
 
     Returns
@@ -66,8 +69,13 @@ def threshold_pseudo_labels(similarities: Tensor, threshold: float) -> Tensor:
     return similarities.ge(threshold).to(similarities.dtype)
 
 
-def _kth_largest(values: Tensor, k: int) -> Tensor:
-    """K-th largest value of each last axis, which is kept with length 1."""
+def _kth_largest(values: Tensor, k: int | Sequence[int]) -> Tensor:
+    """K-th largest value of each last axis, which is kept with length 1; with one k for all members, or one each."""
+    if isinstance(k, Sequence) and values.device.type == "cpu":
+        return torch.cat([_kth_largest(member, one) for member, one in zip(values.split(1), k, strict=True)])
+    if isinstance(k, Sequence):
+        places = torch.tensor(k, device=values.device).view(-1, 1, 1).expand(-1, values.shape[1], -1) - 1
+        return values.topk(max(k), dim=-1).values.gather(-1, places)
     if values.device.type == "cpu":
         # NumPy's partition is vectorised and several times faster than torch.topk on a CPU.
         place = values.shape[-1] - k

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -48,12 +50,19 @@ class PackedLinear(nn.Module):
 class PackedDropout(nn.Module):
     """Dropout whose masks come from each member's own stream; does nothing outside training.
 
+    Parameters
+    ----------
+    probability : float or sequence of float
+        Share of values that are zeroed: one for all members, or one, greater than 0, for each.
+    streams : MemberStreams or None
+        None for a network that only predicts.
+
     Shape
     -----
     Input and output (n_members, rows, width).
     """
 
-    def __init__(self, probability: float, streams: MemberStreams | None = None) -> None:
+    def __init__(self, probability: float | Sequence[float], streams: MemberStreams | None = None) -> None:
         super().__init__()
         self.probability = probability
         self.streams = streams
@@ -62,6 +71,10 @@ class PackedDropout(nn.Module):
         """Zero values with the given probability and scale the rest up."""
         if not self.training or self.probability == 0.0 or self.streams is None:
             return x
+        if isinstance(self.probability, Sequence):
+            kept = [1.0 - one for one in self.probability]
+            scale = torch.tensor(kept, dtype=x.dtype, device=x.device).reciprocal_()[:, None, None]
+            return x * self.streams.coins(kept, *x.shape[1:]).to(x.dtype).mul_(scale)
         keep = self.streams.coins(1.0 - self.probability, *x.shape[1:])
         return x * keep.to(x.dtype).mul_(1.0 / (1.0 - self.probability))
 

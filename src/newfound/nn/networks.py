@@ -26,8 +26,8 @@ class PackedMLP(nn.Sequential):
         Width of the input and of each layer.
     activation : {"relu", "sigmoid", "tanh"}
         Activation of the hidden layers.
-    dropout : float
-        Share of hidden values that training zeroes.
+    dropout : float or sequence of float
+        Share of hidden values that training zeroes: one for all members, or one for each.
     activate_last : bool
         Whether activation and dropout also follow the last layer.
     batch_norm : bool
@@ -52,7 +52,7 @@ class PackedMLP(nn.Sequential):
         sizes: Sequence[int],
         *,
         activation: str = "relu",
-        dropout: float = 0.0,
+        dropout: float | Sequence[float] = 0.0,
         activate_last: bool = False,
         batch_norm: bool = False,
         streams: MemberStreams | None = None,

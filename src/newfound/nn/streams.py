@@ -60,22 +60,36 @@ class MemberStreams:
         """
         return self._uniform.take(math.prod(shape)).view(self.n_members, *shape)
 
-    def coins(self, probability: float, *shape: int) -> Tensor:
-        """Throw coins that show True with the given probability, to 1/65,536; shape (n_members, *shape), bool."""
-        threshold = round(probability * 65536) - 32768
+    def coins(self, probability: float | Sequence[float], *shape: int) -> Tensor:
+        """Throw coins that show True with the given probability, to 1/65,536; shape (n_members, *shape), bool.
+
+        One probability for all members, or one each.
+        """
         draws = self._coins.take(math.prod(shape))
+        if isinstance(probability, Sequence):
+            threshold: Any = np.array([[_place(one)] for one in probability])
+        else:
+            threshold = _place(probability)
         if draws.device.type == "cpu":
             # NumPy compares these small integers several times as fast as torch does.
             return torch.from_numpy(draws.numpy() < threshold).view(self.n_members, *shape)
-        return (draws.int() < threshold).view(self.n_members, *shape)  # 16 bits could not hold a threshold of 32,768
+        if not isinstance(threshold, int):
+            threshold = torch.from_numpy(threshold).to(draws.device)
+        shown: Tensor = draws.int() < threshold  # 16 bits could not hold a threshold of 32,768
+        return shown.view(self.n_members, *shape)
 
-    def integers(self, high: int, *shape: int) -> Tensor:
-        """Draw whole numbers from 0 to ``high - 1``; shape (n_members, *shape)."""
+    def integers(self, high: int | Tensor, *shape: int) -> Tensor:
+        """Draw whole numbers from 0 to ``high - 1``; shape (n_members, *shape), to which ``high`` is broadcast."""
         return (self.uniform(*shape) * high).long().clamp_(max=high - 1)
 
     def permutation(self, n: int) -> Tensor:
         """Shuffle 0..n-1 for each member; shape (n_members, n)."""
         return torch.stack([stream.permutation(n) for stream in self._streams])
+
+
+def _place(probability: float) -> int:
+    """Place among the 16-bit integers below which the given share of them lies."""
+    return round(probability * 65536) - 32768
 
 
 class _Pool:

@@ -1,0 +1,233 @@
+"""From trials to lines of results: fit, predict, score, and what it took."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound import datasets
+from newfound.benchmark.cost import circumstances, peak_memory
+from newfound.benchmark.experiments import UNSUPERVISED
+from newfound.benchmark.methods import build
+from newfound.benchmark.trials import Trial
+from newfound.datasets import Dataset
+from newfound.datasets.registry import BENCHMARKS
+from newfound.discoverers.base import BaseDiscoverer
+from newfound.discoverers.packed import PackedDiscoverer, fit_together
+from newfound.errors import TrainingInterrupted
+from newfound.learning.machine import one_thread
+from newfound.metrics import novel_scores
+
+Lines = list[dict[str, Any]]
+
+_MOST_TOGETHER = 60  # members of a pack, so that its memory is bounded ...
+_MOST_WIDE_TOGETHER = 20  # ... and of a pack of wide networks
+_WIDE = 200
+# settings in which trials that are fitted together may differ, besides their seeds
+_OWN_SETTINGS = ("top_k", "k_neighbors", "w1", "w2", "similarity_threshold")
+
+
+def pack(trials: Sequence[Trial]) -> list[tuple[Trial, ...]]:
+    """Group trials that are measured together, in the order of their first one.
+
+    Networks with equal shapes are fitted at once; the representations of one fit serve both protocols; a search and
+    the trials of what it finds belong together. Every other trial is alone.
+    """
+    groups: dict[Hashable, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        groups[_companions(trial)].append(trial)
+    return [
+        tuple(group[start : start + most])
+        for group in groups.values()
+        for most in [_most_together(group[0])]
+        for start in range(0, len(group), most)
+    ]
+
+
+def _companions(trial: Trial) -> Hashable:
+    """Trials with an equal answer are measured together."""
+    shared = (trial.dataset, trial.method, trial.variant)
+    if trial.experiment in ("search", "searched"):
+        return ("search", *shared)
+    if trial.experiment == "representations":
+        return (trial.experiment, *shared)
+    if trial.experiment in _EXHIBITS or trial.method in UNSUPERVISED:
+        return trial.key
+    alike = {name: value for name, value in trial.settings.items() if name not in _OWN_SETTINGS}
+    return (trial.experiment, *shared, repr(sorted(alike.items())))
+
+
+def _most_together(trial: Trial) -> int:
+    counts = BENCHMARKS[trial.dataset].paper
+    if trial.experiment in ("search", "searched", "representations"):
+        return 10**6  # what belongs together must not be parted
+    return _MOST_WIDE_TOGETHER if counts is not None and counts.attributes > _WIDE else _MOST_TOGETHER
+
+
+def weight(trials: tuple[Trial, ...]) -> float:
+    """Rough relative cost of measuring trials together, for the time left."""
+    counts = BENCHMARKS[trials[0].dataset].paper
+    size = 1.0 if counts is None else (counts.train_labeled + counts.train_unlabeled) * (20 + counts.attributes) / 3e5
+    if trials[0].method in UNSUPERVISED and trials[0].experiment == "main":
+        return size
+    fits = 20.0 if trials[0].experiment in ("search", "searched") else 1.0
+    return size * fits * (4 + len(trials))
+
+
+def measure(trials: tuple[Trial, ...], device: str, data_dir: Path | None = None) -> Lines:
+    """Measure trials of one pack.
+
+    Parameters
+    ----------
+    trials : tuple of Trial
+        One of those that `pack` returns.
+    device : str
+        As the discoverers take it.
+    data_dir : Path or None
+        Where the data lies; see :func:`newfound.datasets.load`.
+
+    Returns
+    -------
+    list of dict
+        One line for each trial, in their order.
+    """
+    data = _load(trials[0].dataset, data_dir)
+    peak_memory(reset=True)
+    with one_thread(), _strict_about_interruptions():
+        measured = _measurer(trials[0].experiment)(trials, data, device)
+    # k-means and spectral clustering know no other device
+    used = "cpu" if trials[0].method in (*UNSUPERVISED, "logistic_regression") and not trials[0].settings else device
+    shared = {"peak_memory_mib": round(peak_memory(), 1), "reduced": data.reduced, **circumstances(used)}
+    return [trial.line(own | shared) for trial, own in zip(trials, measured, strict=True)]
+
+
+@lru_cache(maxsize=1)
+def _load(name: str, data_dir: Path | None) -> Dataset:
+    return datasets.load(name, data_dir=data_dir)
+
+
+@contextmanager
+def _strict_about_interruptions() -> Iterator[None]:
+    with warnings.catch_warnings():
+        # A seed that leaves a class empty is a result here, and shows in its scores.
+        warnings.filterwarnings("ignore", message=".*have no rows")
+        warnings.simplefilter("error", TrainingInterrupted)  # half a training is no result
+        yield
+
+
+def _measurer(experiment: str) -> Callable[[tuple[Trial, ...], Dataset, str], Lines]:
+    if experiment in ("search", "searched"):
+        from newfound.benchmark.search import measure_search
+
+        return measure_search
+    if experiment == "representations":
+        return _measure_representations
+    return _measure_exhibit if experiment in _EXHIBITS else measure_scores
+
+
+# ---- trials with scores
+
+
+def measure_scores(trials: tuple[Trial, ...], data: Dataset, device: str) -> Lines:
+    """Fit the discoverers of the trials together, and score each on the novel test rows."""
+    models = [build(trial.method, data, trial.settings, trial.seed, device) for trial in trials]
+    if trials[0].protocol == "transductive":
+        (model,) = models
+        return [_fitted_on_test(model, data)]
+    start = time.perf_counter()
+    fitted = fit_all(models, data.X_train, data.y_train)
+    seconds = time.perf_counter() - start
+    return [score(model, data) | {"fit_seconds": round(seconds, 3), "n_packed": len(models)} for model in fitted]
+
+
+def fit_all(models: Sequence[BaseDiscoverer], X: Any, y: Any) -> list[BaseDiscoverer]:
+    """Fit discoverers, at once where they are packed networks."""
+    packed = [model for model in models if isinstance(model, PackedDiscoverer)]
+    if len(packed) == len(models):
+        return [*fit_together(packed, X, y)]
+    return [model.fit(X, y) for model in models]
+
+
+def score(model: BaseDiscoverer, data: Dataset) -> dict[str, Any]:
+    """Scores of a fitted discoverer on the test rows, and the time of the prediction."""
+    novel = data.test_novel
+    start = time.perf_counter()
+    found = model.predict_novel(data.X_test[novel])
+    known = model.predict(data.X_test[~novel])
+    seconds = time.perf_counter() - start
+    known_acc = float(np.mean(known == data.y_test[~novel]))
+    return _scores(data, found) | {"known_acc": known_acc, "predict_seconds": round(seconds, 3)}
+
+
+def _fitted_on_test(model: BaseDiscoverer, data: Dataset) -> dict[str, Any]:
+    start = time.perf_counter()
+    found = model.fit(data.X_test[data.test_novel]).labels_
+    seconds = round(time.perf_counter() - start, 3)
+    return _scores(data, found) | {"known_acc": None, "fit_seconds": seconds, "predict_seconds": 0.0, "n_packed": 1}
+
+
+def _scores(data: Dataset, found: NDArray[Any]) -> dict[str, Any]:
+    """Scores of the classes found for the novel test rows."""
+    return {
+        **novel_scores(data.y_test[data.test_novel], found),
+        "n_found": len(np.unique(found)),
+        "n_novel": len(data.novel_classes),
+    }
+
+
+# ---- k-means on representations
+
+
+def _measure_representations(trials: tuple[Trial, ...], data: Dataset, device: str) -> Lines:
+    """Score k-means on the rows as they are, or as each seed's TabularNCD maps them."""
+    seeds = sorted({trial.seed for trial in trials})
+    X_train, X_test = data.X_train[data.train_novel], data.X_test[data.test_novel]
+    start = time.perf_counter()
+    if trials[0].variant == "original":
+        encoder = data.encoder().fit(data.X_train)
+        maps = dict.fromkeys(seeds, encoder.transform)
+    else:
+        models = [build("tabular_ncd", data, trials[0].settings, seed, device) for seed in seeds]
+        fitted = fit_all(models, data.X_train, data.y_train)
+        maps = {seed: model.transform for seed, model in zip(seeds, fitted, strict=True)}
+    fit = {"fit_seconds": round(time.perf_counter() - start, 3), "n_packed": len(seeds), "known_acc": None}
+    lines = []
+    for trial in trials:
+        start = time.perf_counter()
+        target = maps[trial.seed](X_test)
+        source = target if trial.protocol == "transductive" else maps[trial.seed](X_train)
+        found = _kmeans(source, len(data.novel_classes), trial.seed).predict(target)
+        seconds = round(time.perf_counter() - start, 3)
+        lines.append(_scores(data, found) | fit | {"predict_seconds": seconds})
+    return lines
+
+
+def _kmeans(rows: NDArray[Any], n_classes: int, seed: int) -> Any:
+    from sklearn.cluster import KMeans
+
+    return KMeans(n_classes, n_init=10, random_state=seed).fit(rows)
+
+
+# ---- what pictures show
+
+
+def _measure_exhibit(trials: tuple[Trial, ...], data: Dataset, device: str) -> Lines:
+    from newfound.benchmark import exhibits
+
+    (trial,) = trials
+    start = time.perf_counter()
+    shown = getattr(exhibits, _EXHIBITS[trial.experiment])(trial, data, device)
+    seconds = round(time.perf_counter() - start, 3)
+    return [{"data": shown, "fit_seconds": seconds, "predict_seconds": 0.0, "n_packed": 1}]
+
+
+_EXHIBITS = {"coefficients": "coefficients", "map": "latent_map", "pairs": "pseudo_label_pairs"}
