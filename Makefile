@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
+MEASURED := build/paper
 
-.PHONY: install demo test test-slow lint speed clean
+.PHONY: install demo test test-slow lint speed paper paper-page clean
 
 install: $(VENV)/.installed-all
 
 $(VENV)/.installed-all: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) -e '.[plot,data,dev]'
+	$(PIP) -e '.[plot,data,tune,dev]'
 	@touch $@ $(VENV)/.installed-demo
 
 $(VENV)/.installed-demo: $(INPUTS) | $(VENV)/bin/python
@@ -38,6 +39,19 @@ lint: install
 
 speed: install
 	$(BIN)/python -m newfound.benchmark.speed
+
+# Everything of the paper that fits on two cores is measured anew; what was measured on a GPU is taken from the committed
+# results, in which every line names its device. Ended in any way, the same command continues.
+paper: install
+	mkdir -p $(MEASURED)
+	cp benchmarks/results/gpu.jsonl $(MEASURED)/
+	$(BIN)/newfound bench run --suite all --jobs 2 --device cpu --out $(MEASURED)
+	$(BIN)/newfound bench tables --out $(MEASURED)
+	$(BIN)/newfound bench page docs/paper.in.md docs/paper.md --out $(MEASURED)
+
+# The same page from the committed results, without measuring.
+paper-page: install
+	$(BIN)/newfound bench page docs/paper.in.md docs/paper.md --out benchmarks/results
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

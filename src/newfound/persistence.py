@@ -6,12 +6,10 @@ parameters pass the discoverer's own checks, and arrays must have the types and 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
@@ -32,6 +30,7 @@ from newfound.tables import TableEncoder, all_classes
 from newfound.tables.cells import shown
 from newfound.tables.labels import classes_from_json, classes_to_json
 from newfound.tables.state import Entries
+from newfound.writing import replacing
 
 FORMAT_VERSION = 1
 READABLE_VERSIONS = (1,)
@@ -437,43 +436,16 @@ def _read(path: str) -> tuple[str, Arrays]:
 
 
 def _write(path: str, data: bytes) -> None:
-    """Write a file as a whole or not at all: beside the old one, then in its place."""
-    target = os.path.realpath(path)  # a link stays, and what it points to is replaced
-    beside = os.path.join(os.path.dirname(target), f".newfound-{secrets.token_hex(8)}.tmp")
+    """Write a file as a whole or not at all."""
     try:
-        if os.path.exists(target) and not os.path.isfile(target):
+        if os.path.exists(path) and not os.path.isfile(path):
             raise ModelFileError(f"Cannot save to {path}: it exists and is not a file.")
-        try:
-            _write_new(beside, data, mode_of=target)
-            os.replace(beside, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(beside)
-            raise
+        with replacing(path) as fresh:
+            fresh.write_bytes(data)
     except OSError as error:
         raise ModelFileError(
             f"Cannot save to {path}: {error.strerror or error}. No file was written or changed."
         ) from error
-    _sync_folder(os.path.dirname(target))
-
-
-def _write_new(path: str, data: bytes, mode_of: str) -> None:
-    with open(path, "xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    with contextlib.suppress(OSError):  # there may be no earlier file, or no permissions to speak of
-        os.chmod(path, stat.S_IMODE(os.stat(mode_of).st_mode))
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last through a power cut, where the system offers that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _one_line(reason: str) -> str:

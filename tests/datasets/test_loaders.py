@@ -11,7 +11,7 @@ import pytest
 
 from newfound.datasets import Dataset, load, names
 from newfound.datasets.loaders import load_benchmark
-from newfound.datasets.registry import BENCHMARKS, Benchmark, ColumnSplit, RandomSplit
+from newfound.datasets.registry import BENCHMARKS, Benchmark, ColumnSplit, IndexSplit, RandomSplit
 from newfound.errors import InputError, MissingExtraError
 from tests.datasets.conftest import needs_data
 
@@ -193,7 +193,7 @@ def test_missing_file(name: str, data_folder: Path) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     with pytest.raises(InputError, match=f"needs the file {BENCHMARKS[name].file}, which is not in "):
-        load(name)
+        load(name, download=False)
 
 
 @pytest.mark.parametrize("name", ["mnist", "pendigits"])
@@ -207,7 +207,7 @@ def test_wrong_file(name: str, data_folder: Path) -> None:
 
 def test_missing_file_of_row_numbers(small: Benchmark) -> None:
     with pytest.raises(InputError, match=r"needs the file tabularncd_splits\.npz"):
-        load_benchmark(replace(small, split=BENCHMARKS["letter"].split))
+        load_benchmark(replace(small, split=IndexSplit("tabularncd_splits.npz", "", "train", "test")))
 
 
 @pytest.mark.parametrize("package", ["pandas", "pyarrow"])

@@ -51,9 +51,7 @@ def assert_same(together: PackedDiscoverer, alone: PackedDiscoverer, X: NDArray[
     ],
     ids=lambda settings: ",".join(settings[0]),
 )
-def test_each_ends_as_if_fitted_alone(
-    table: tuple[NDArray[Any], NDArray[Any]], settings: list[dict[str, Any]]
-) -> None:
+def test_each_ends_as_if_fitted_alone(table: tuple[NDArray[Any], NDArray[Any]], settings: list[dict[str, Any]]) -> None:
     X, y = table
     models = [TabularNCD(3, **SHORT, **({"random_state": 0} | own)) for own in settings]
     with warnings.catch_warnings():
@@ -87,9 +85,7 @@ def test_the_baseline_can_be_fitted_together(table: tuple[NDArray[Any], NDArray[
         ClassifierProjection(3, epochs=3),
     ],
 )
-def test_what_cannot_be_packed_is_refused(
-    table: tuple[NDArray[Any], NDArray[Any]], others: PackedDiscoverer
-) -> None:
+def test_what_cannot_be_packed_is_refused(table: tuple[NDArray[Any], NDArray[Any]], others: PackedDiscoverer) -> None:
     first = TabularNCD(3, **SHORT)
     assert together_key(first) != together_key(others)
     with pytest.raises(InputError, match="cannot be fitted together"):

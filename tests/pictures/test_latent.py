@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from newfound.errors import InputError, MissingExtraError
-from newfound.pictures.latent import DrawnClass, Panel, map_to_plane, moved_apart, write_latent_picture
+from newfound.pictures.latent import DrawnClass, Panel, _densest, map_to_plane, moved_apart, write_latent_picture
+from tests.pictures.common import PNG, Catcher, assert_readable, catcher, words_in
 
-PNG = b"\x89PNG\r\n\x1a\n"
+__all__ = ["catcher"]
 FRAME = np.array([0.0, 0.0, 600.0, 600.0])
 
 
@@ -75,6 +76,39 @@ def test_without_matplotlib_the_message_says_what_to_install(tmp_path: Path, mon
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write(tmp_path / "gone" / "x.png")
+
+
+def test_several_lines_of_panels_in_both_formats(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    n_rows = 1500
+    panels = [Panel(f"Panel {i}", "", rng.normal(size=(n_rows, 2))) for i in range(3)]
+    paths = [tmp_path / "map.png", tmp_path / "map.svg"]
+    classes = drawn_classes(19, 7, n_rows)
+    write_latent_picture(paths, panels, classes, title="A map", columns=2, legend_columns=7, tags_inside=True)
+    assert {"A map", "Panel 0", "Panel 2", "known: 18", "novel_6 (mostly x)"} <= words_in(paths[1])
+    assert paths[1].read_text().count("data:image/png") == 3
+    assert paths[1].stat().st_size < 300_000
+
+
+def test_texts_of_a_map_are_readable(catcher: Catcher) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.arange(900) % 6
+    names = ["SITTING", "STANDING", "WALKING_UPSTAIRS", "LAYING", "WALKING", "WALKING_DOWNSTAIRS"]
+    classes = [DrawnClass(f"class: {name}", name, codes == i, novel=i > 2) for i, name in enumerate(names)]
+    panels = [Panel(f"Panel {i}", "", rng.normal(size=(900, 2))) for i in range(4)]
+    for inside in (False, True):
+        write_latent_picture(
+            Path("map.png"), panels, classes, title="A map", columns=2, legend_columns=3, tags_inside=inside
+        )
+        assert_readable(catcher.texts["map.png"], catcher.sizes["map.png"])
+
+
+def test_the_densest_place_of_a_class_in_two_pieces() -> None:
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(0, 1, (60, 2)), rng.normal(50, 5, (40, 2))])
+    x, y = _densest(points)
+    assert abs(x) < 1.5
+    assert abs(y) < 1.5
 
 
 @pytest.mark.parametrize("n_rows", [5, 60])

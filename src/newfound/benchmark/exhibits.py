@@ -93,7 +93,7 @@ def pseudo_label_pairs(trial: Trial, data: Dataset, device: str) -> dict[str, An
         "points": np.round(PCA(2).fit_transform(unit), 3).tolist(),
         "class_names": [str(label) for label in shown],
         "codes": np.repeat(np.arange(len(shown)), each).tolist(),
-        "similarities": np.round(measured, 3).tolist(),
+        "similarities": np.round(measured, 6).tolist(),
         "positives": positive.tolist(),
         "k": _POSITIVES,
     }

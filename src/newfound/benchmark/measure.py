@@ -78,7 +78,7 @@ def weight(trials: tuple[Trial, ...]) -> float:
     counts = BENCHMARKS[trials[0].dataset].paper
     size = 1.0 if counts is None else (counts.train_labeled + counts.train_unlabeled) * (20 + counts.attributes) / 3e5
     if trials[0].method in UNSUPERVISED and trials[0].experiment == "main":
-        return size
+        return size / 4
     fits = 20.0 if trials[0].experiment in ("search", "searched") else 1.0
     return size * fits * (4 + len(trials))
 

@@ -48,7 +48,7 @@ class Trial:
         return _key(asdict(self))
 
     def line(self, measured: Mapping[str, Any]) -> dict[str, Any]:
-        """The trial and what was measured, as one line of the results."""
+        """Return the trial and what was measured, as one line of the results."""
         return asdict(self) | dict(measured)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from newfound import __version__
+from newfound.cli.bench import bench
 from newfound.cli.demo import demo
 from newfound.cli.info import info
 from newfound.errors import NewfoundError, TrainingInterrupted
@@ -27,6 +28,10 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(info)
+app.add_typer(bench, name="bench")
+
+# typer shows this error of its parser's, and has no name for it
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 
 def _print_version(wanted: bool) -> None:
@@ -59,17 +64,34 @@ def run(arguments: Sequence[str] | None = None) -> int:
         a mistake of ours, after a traceback; 130 after Ctrl-C.
     """
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="newfound")
+        code = app(args=None if arguments is None else list(arguments), prog_name="newfound", standalone_mode=False)
     except NewfoundError as error:
-        # one line, so that it can be found again in a log
-        print(f"newfound: {' '.join(str(error).split())}", file=sys.stderr)  # noqa: T201 - rich would wrap it
+        _complain(str(error))
         return USERS_MISTAKE
-    except SystemExit as done:  # typer has answered itself: help, version, an unknown option
+    except _UsageError as error:
+        _complain_about_usage(error)
+        return USERS_MISTAKE
+    except SystemExit as done:  # typer has answered itself
         return done.code if isinstance(done.code, int) else OK
-    except (KeyboardInterrupt, TrainingInterrupted):
+    except (KeyboardInterrupt, typer.Abort, TrainingInterrupted):
         return INTERRUPTED
     except Exception:
         traceback.print_exc()
-        print("newfound: this is a mistake in newfound, not yours; please report it.", file=sys.stderr)  # noqa: T201
+        _complain("this is a mistake in newfound, not yours; please report it.")
         return OUR_MISTAKE
-    return OK
+    return code if isinstance(code, int) else OK
+
+
+def _complain(message: str) -> None:
+    """Print one line, so that it can be found again in a log."""
+    print(f"newfound: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201 - rich would wrap it
+
+
+def _complain_about_usage(error: Any) -> None:
+    """Print one line about an unknown command or option; the help where there is no command at all."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        return
+    command = error.ctx.command_path if error.ctx is not None else "newfound"
+    message = error.format_message()
+    _complain(f"{message}{'' if message.endswith(('.', '?')) else '.'} See: {command} --help")

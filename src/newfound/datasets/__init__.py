@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from newfound.datasets.dataset import Dataset
-from newfound.datasets.loaders import load, names
+from newfound.datasets.loaders import download, load, names
 from newfound.datasets.registry import Benchmark
+from newfound.datasets.sources import Source
 
-__all__ = ["Benchmark", "Dataset", "load", "names"]
+__all__ = ["Benchmark", "Dataset", "Source", "download", "load", "names"]

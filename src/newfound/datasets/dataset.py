@@ -26,7 +26,8 @@ class Dataset:
     Attributes
     ----------
     benchmark : Benchmark
-        Where the rows come from: file, classes, split, regime, whether scores may be reported.
+        Where the rows come from: file, classes, split, regime, whether scores may be reported. It says what was
+        loaded, which can differ from the registry: "paper, other rows", for one, where the paper's rows are not known.
     X_train, X_test : pandas.DataFrame or ndarray of shape (n_train, d), (n_test, d)
         Features as in the raw table. Rows are those of the known and the novel classes.
     y_train : ndarray of shape (n_train,)
@@ -60,6 +61,12 @@ class Dataset:
     def scoreable(self) -> bool:
         """Whether scores on these rows mean anything; False for a sample that only exercises the loader."""
         return self.benchmark.scoreable
+
+    @property
+    def reduced(self) -> bool:
+        """Whether columns of the paper's table are missing here, so that scores do not compare with the paper's."""
+        paper = self.benchmark.paper
+        return paper is not None and len(self.kinds) < paper.attributes
 
     @property
     def train_novel(self) -> NDArray[np.bool_]:

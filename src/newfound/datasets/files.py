@@ -1,14 +1,51 @@
-"""Where the raw tables lie, and proof that they are the right ones."""
+"""Where the tables lie, proof that they are the right ones, and writing that leaves nothing half done."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import hashlib
+import json
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from newfound.errors import InputError
+from newfound.writing import replacing
 
-__all__ = ["cache_folder", "find_file"]
+__all__ = [
+    "beside",
+    "cache_folder",
+    "data_folders",
+    "find_file",
+    "locked",
+    "read_record",
+    "sha256_of",
+    "verify",
+    "write_record",
+    "writing",
+]
+
+Folder = str | os.PathLike[str]
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _acquire(descriptor: int) -> None:
+        while True:
+            try:
+                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+            except OSError as error:
+                # it gives up after ten seconds
+                if error.errno != errno.EDEADLK:
+                    raise
+else:
+    import fcntl
+
+    def _acquire(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def cache_folder() -> Path:
@@ -20,8 +57,29 @@ def cache_folder() -> Path:
     return (base if base.is_absolute() else Path.home() / ".cache") / "newfound"
 
 
-def find_file(file: str, sha256: str, *, benchmark: str) -> Path:
-    """Locate one raw file in ``NEWFOUND_DATA``, else in the cache, and verify its checksum.
+def data_folders(data_dir: Folder | None = None) -> list[Path]:
+    """Folders to look in, in this order: ``data_dir``, or else ``NEWFOUND_DATA``, and then the cache.
+
+    Raises
+    ------
+    InputError
+        If the folder that was named does not exist.
+    """
+    name, given = "data_dir", data_dir
+    if given is None:
+        name, given = "NEWFOUND_DATA", os.environ.get("NEWFOUND_DATA") or None
+    if given is None:
+        return [cache_folder()]
+    folder = Path(given).expanduser()
+    if not folder.is_dir():
+        raise InputError(
+            f"{name}={os.fspath(given)!r} is not a folder; set it to the folder with the data files, or leave it out."
+        )
+    return [folder, cache_folder()]
+
+
+def find_file(file: str, sha256: str, *, benchmark: str, data_dir: Folder | None = None) -> Path:
+    """Locate one file in the data folder, else in the cache, and verify its checksum.
 
     Parameters
     ----------
@@ -31,6 +89,8 @@ def find_file(file: str, sha256: str, *, benchmark: str) -> Path:
         What the file must hash to.
     benchmark : str
         Named in messages.
+    data_dir : str or path, optional
+        The data folder; ``NEWFOUND_DATA`` where it is None.
 
     Returns
     -------
@@ -41,36 +101,98 @@ def find_file(file: str, sha256: str, *, benchmark: str) -> Path:
     InputError
         If the file is in neither folder, or is not the file that the benchmark was defined on.
     """
-    folders = _folders()
+    folders = data_folders(data_dir)
     for folder in folders:
         path = folder / file
         if path.is_file():
-            _verify(path, sha256, benchmark)
+            verify(path, sha256, benchmark)
             return path
     looked = " or ".join(str(folder) for folder in folders)
     raise InputError(
         f"Benchmark {benchmark!r} needs the file {file}, which is not in {looked}. Put it there, or set "
-        "NEWFOUND_DATA to the folder that holds it; this version of newfound does not download data."
+        "NEWFOUND_DATA to the folder that holds it; newfound does not download this file."
     )
 
 
-def _folders() -> list[Path]:
-    given = os.environ.get("NEWFOUND_DATA")
-    if not given:
-        return [cache_folder()]
-    data = Path(given).expanduser()
-    if not data.is_dir():
-        raise InputError(
-            f"NEWFOUND_DATA={given!r} is not a folder; set it to the folder with the data files, or unset it."
-        )
-    return [data, cache_folder()]
-
-
-def _verify(path: Path, sha256: str, benchmark: str) -> None:
+def sha256_of(path: Path) -> str:
+    """Checksum of a file, as 64 hexadecimal digits."""
     with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def verify(path: Path, sha256: str, benchmark: str) -> None:
+    """Raise InputError where the file is not the one that the benchmark was defined on."""
+    found = sha256_of(path)
     if found != sha256:
         raise InputError(
             f"{path} is not the file that benchmark {benchmark!r} was defined on: its sha256 is {found}, expected "
             f"{sha256}. Replace it with the right file; scores on another file would not compare."
         )
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Path of a file that accompanies another: its name and an ending."""
+    return path.with_name(path.name + ending)
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn what the system refuses (no permission, no space) into one InputError that names the folder."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"Cannot write to {folder}: {error.strerror or error}. Make room or allow writing there, or choose "
+            "another folder; NEWFOUND_CACHE names the cache folder."
+        ) from error
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time work on ``path``; its folder is made where it is missing.
+
+    The system lets go of the lock of a process that dies, so nothing can stay locked.
+    """
+    lock = beside(path, ".lock")
+    while True:
+        with writing(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            with writing(path.parent):
+                _acquire(descriptor)
+            # the one before may have removed the file that we waited for; then others hold a new one
+            if _is(descriptor, lock):
+                try:
+                    yield
+                finally:
+                    with contextlib.suppress(OSError):
+                        lock.unlink()
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def write_record(path: Path, **facts: Any) -> None:
+    """Write what is known of a file into the small JSON file beside it; the caller holds the lock of ``path``."""
+    with writing(path.parent), replacing(beside(path, ".json")) as fresh:
+        fresh.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read what :func:`write_record` wrote beside a file; empty where there is none, or none that makes sense."""
+    try:
+        record = json.loads(beside(path, ".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets.dataset import Dataset
-from newfound.datasets.files import find_file
-from newfound.datasets.registry import BENCHMARKS, Benchmark
+from newfound.datasets.files import Folder, cache_folder, data_folders
+from newfound.datasets.lookup import fetch, find_table
+from newfound.datasets.registry import BENCHMARKS, Benchmark, IndexSplit
 from newfound.datasets.splits import split_rows
-from newfound.errors import InputError, MissingExtraError
+from newfound.errors import InputError, MissingExtraError, warn_user
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from newfound.tables.schema import Kind
 
-__all__ = ["load", "load_benchmark", "names"]
+__all__ = ["download", "load", "load_benchmark", "names"]
 
 # says what a row is for, never what it is: no feature, whichever rule splits the benchmark
 _SPLIT_COLUMN = "split"
@@ -47,16 +49,23 @@ def names() -> tuple[str, ...]:
     return tuple(BENCHMARKS)
 
 
-def load(name: str) -> Dataset:
+def load(name: str, data_dir: Folder | None = None, *, download: bool = True, progress: bool | None = None) -> Dataset:
     """Load a benchmark: its rows, the labels that may be seen, and the truth to score with.
 
-    "digits" comes with scikit-learn and needs nothing else. The others are read from the folder named by the
-    environment variable ``NEWFOUND_DATA``, else from newfound's cache folder, and verified by their checksums.
+    "digits" comes with scikit-learn and needs nothing else. The others are looked for in the data folder, then in
+    newfound's cache folder, and then downloaded from their official address into the cache. Prepared files and official
+    ones, as they were downloaded by other means, are accepted in both folders, and verified.
 
     Parameters
     ----------
     name : str
         One of :func:`names`.
+    data_dir : str or path, optional
+        The data folder. Where None, the environment variable ``NEWFOUND_DATA`` names it.
+    download : bool
+        False never uses the network.
+    progress : bool, optional
+        Whether a download shows a progress bar. Where None, if the standard error stream is a terminal.
 
     Returns
     -------
@@ -65,7 +74,7 @@ def load(name: str) -> Dataset:
     Raises
     ------
     InputError
-        For an unknown name, and for a file that is missing or is not the expected one.
+        For an unknown name, and for a file that is missing, cannot be downloaded or is not the expected one.
     MissingExtraError
         Where pandas and pyarrow are needed and not installed.
 
@@ -79,26 +88,68 @@ def load(name: str) -> Dataset:
       known:   5 classes: 0, 1, 2, 3, 4
       novel:   5 classes: 5, 6, 7, 8, 9
     """
-    if name not in BENCHMARKS:
-        near = difflib.get_close_matches(str(name), BENCHMARKS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"Got name={name!r}, but expected one of {', '.join(BENCHMARKS)}.{hint}")
-    return load_benchmark(BENCHMARKS[name])
+    return load_benchmark(_named(name), data_dir, download=download, progress=progress)
 
 
-def load_benchmark(benchmark: Benchmark) -> Dataset:
+def download(name: str, data_dir: Folder | None = None, *, progress: bool | None = None) -> tuple[Path, ...]:
+    """Download the official files of a benchmark, so that :func:`load` finds them later without a network.
+
+    Files that are there already are kept.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    data_dir : str or path, optional
+        The folder to put them in; where None, newfound's cache folder.
+    progress : bool, optional
+        Whether to show a progress bar. Where None, if the standard error stream is a terminal.
+
+    Returns
+    -------
+    tuple of Path
+        The official files; empty for "digits", which needs none.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, one without an official address, and a download that fails.
+    """
+    benchmark = _named(name)
+    if not benchmark.file:
+        return ()
+    if benchmark.source is None:
+        raise InputError(
+            f"Benchmark {benchmark.name!r} has no official address to download from; put {benchmark.file} into "
+            f"{cache_folder()}, or into a folder that data_dir or NEWFOUND_DATA names."
+        )
+    folder = cache_folder() if data_dir is None else data_folders(data_dir)[0]
+    return fetch(benchmark, folder, data_dir=data_dir, progress=progress)
+
+
+def load_benchmark(
+    benchmark: Benchmark, data_dir: Folder | None = None, *, download: bool = True, progress: bool | None = None
+) -> Dataset:
     """Load a benchmark from its description; :func:`load` for those in the registry.
 
     Parameters
     ----------
     benchmark : Benchmark
+    data_dir, download, progress
+        As for :func:`load`.
 
     Returns
     -------
     Dataset
     """
-    raw = _read(benchmark)
-    train, test = split_rows(benchmark, raw.target, raw.split)
+    if benchmark.file:
+        _ask_for_extra(benchmark)
+        path, benchmark = find_table(benchmark, data_dir, download=download, progress=progress)
+        raw = _read_images(path) if path.suffix == ".npz" else _read_parquet(path, benchmark)
+        benchmark = _with_known_rows(benchmark, data_dir)
+    else:
+        raw = _read_digits()
+    train, test = split_rows(benchmark, raw.target, raw.split, data_dir)
     truth = raw.target[train]
     return Dataset(
         benchmark=benchmark,
@@ -113,12 +164,38 @@ def load_benchmark(benchmark: Benchmark) -> Dataset:
     )
 
 
-def _read(benchmark: Benchmark) -> RawTable:
-    if not benchmark.file:
-        return _read_digits()
-    if benchmark.file.endswith(".npz"):
-        return _read_images(benchmark)
-    return _read_parquet(benchmark)
+def _named(name: str) -> Benchmark:
+    if name not in BENCHMARKS:
+        near = difflib.get_close_matches(str(name), BENCHMARKS, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"Got name={name!r}, but expected one of {', '.join(BENCHMARKS)}.{hint}")
+    return BENCHMARKS[name]
+
+
+def _ask_for_extra(benchmark: Benchmark) -> None:
+    """Before anything is downloaded, see that it could be read."""
+    for package in ("pandas", "pyarrow"):
+        if benchmark.file.endswith(".parquet") and not _installed(package):
+            raise MissingExtraError(
+                f"Benchmark {benchmark.name!r} is a parquet file, and {package} is not installed to read it; "
+                "run: pip install 'newfound[data]'"
+            )
+
+
+def _with_known_rows(benchmark: Benchmark, data_dir: Folder | None) -> Benchmark:
+    """Where the paper's row numbers are missing, take random rows instead, and say so."""
+    split = benchmark.split
+    if not isinstance(split, IndexSplit) or split.instead is None:
+        return benchmark
+    folders = data_folders(data_dir)
+    if any((folder / split.file).is_file() for folder in folders):
+        return benchmark
+    warn_user(
+        f"The rows that the paper trains and tests on for {benchmark.name!r} are in {split.file}, which is not in "
+        f"{' or '.join(str(folder) for folder in folders)}. As many random rows are used instead, so scores do not "
+        "compare with the paper's to the last digit."
+    )
+    return replace(benchmark, split=split.instead, regime="paper, other rows")
 
 
 def _read_digits() -> RawTable:
@@ -128,9 +205,9 @@ def _read_digits() -> RawTable:
     return RawTable(_framed(digits.data, list(digits.feature_names)), digits.target.astype(np.int64))
 
 
-def _read_images(benchmark: Benchmark) -> RawTable:
+def _read_images(path: Path) -> RawTable:
     """Read the arrays x_train, y_train, x_test, y_test; pixels 0 to 255 become float32 between 0 and 1."""
-    with np.load(find_file(benchmark.file, benchmark.sha256, benchmark=benchmark.name), allow_pickle=False) as arrays:
+    with np.load(path, allow_pickle=False) as arrays:
         images = np.concatenate([arrays["x_train"], arrays["x_test"]])
         parts = [arrays["y_train"], arrays["y_test"]]
     _, height, width = images.shape
@@ -141,16 +218,10 @@ def _read_images(benchmark: Benchmark) -> RawTable:
     return RawTable(_framed(pixels, columns), np.concatenate(parts).astype(np.int64), split)
 
 
-def _read_parquet(benchmark: Benchmark) -> RawTable:
-    for package in ("pandas", "pyarrow"):
-        if not _installed(package):
-            raise MissingExtraError(
-                f"Benchmark {benchmark.name!r} is a parquet file, and {package} is not installed to read it; "
-                "run: pip install 'newfound[data]'"
-            )
+def _read_parquet(path: Path, benchmark: Benchmark) -> RawTable:
     import pandas as pd
 
-    frame = pd.read_parquet(find_file(benchmark.file, benchmark.sha256, benchmark=benchmark.name), engine="pyarrow")
+    frame = pd.read_parquet(path, engine="pyarrow")
     # the header of the census file ends in a carriage return
     frame.columns = pd.Index([str(column).strip() for column in frame.columns])
     dtype = np.int64 if isinstance(benchmark.known[0], int) else object

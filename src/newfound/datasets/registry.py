@@ -5,8 +5,11 @@ Facts only; :mod:`newfound.datasets.loaders` turns an entry into a :class:`~newf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
+
+from newfound.datasets import columns
+from newfound.datasets.sources import SOURCES, Source
 
 __all__ = [
     "BENCHMARKS",
@@ -17,6 +20,7 @@ __all__ = [
     "IndexSplit",
     "PaperCounts",
     "RandomSplit",
+    "SizedSplit",
     "Split",
 ]
 
@@ -35,16 +39,27 @@ class FirstRowsSplit:
 
 
 @dataclass(frozen=True)
+class SizedSplit:
+    """``train`` random rows train and ``test`` others test, not stratified."""
+
+    train: int
+    test: int
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class IndexSplit:
     """Row numbers of the raw table (from 0), in two arrays of an npz file; their order is kept.
 
-    The order carries no information that a discoverer may use; it only fixes which rows a seed draws.
+    The order carries no information that a discoverer may use; it only fixes which rows a seed draws. Where the file is
+    missing, ``instead`` draws other rows.
     """
 
     file: str
     sha256: str
     train: str
     test: str
+    instead: SizedSplit | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +86,7 @@ class CappedSplit:
     seed: int = 0
 
 
-Split = ColumnSplit | FirstRowsSplit | IndexSplit | RandomSplit | CappedSplit
+Split = ColumnSplit | FirstRowsSplit | IndexSplit | SizedSplit | RandomSplit | CappedSplit
 
 
 class PaperCounts(NamedTuple):
@@ -95,7 +110,7 @@ class Benchmark:
     name : str
         What :func:`newfound.datasets.load` is called with.
     file, sha256 : str
-        The raw table: parquet, or npz for MNIST. Empty for digits, which scikit-learn brings along.
+        The table: parquet, or npz for MNIST. Empty for digits, which scikit-learn brings along.
     known, novel : tuple of int or tuple of str
         Rows of any other class are left out.
     split : Split
@@ -116,6 +131,8 @@ class Benchmark:
         False where the file is only a sample, enough to test a loader and never to report a score.
     paper : PaperCounts or None
         None where the paper does not use this table.
+    source : Source or None
+        Where the official table can be had; None where it cannot.
     """
 
     name: str
@@ -133,31 +150,24 @@ class Benchmark:
     categorical_scaling: Literal["none", "standard"] = "none"
     scoreable: bool = True
     paper: PaperCounts | None = None
+    source: Source | None = None
+
+    def on_official(self, file: str, sha256: str) -> Benchmark:
+        """Return the benchmark as it is on the whole official table, which has been read into ``file``."""
+        assert self.source is not None
+        no_features = self.source.not_features
+        return replace(
+            self,
+            file=file,
+            sha256=sha256,
+            regime=self.source.regime or self.regime,
+            not_features=self.not_features if no_features is None else no_features,
+            scoreable=True,
+        )
 
 
 SPLITS_FILE = "tabularncd_splits.npz"
 SPLITS_SHA256 = "a84ff721768d8b74ba5742a1e64ae26eaae36365a84023df24d6c83f6c83cf80"
-
-# fmt: off
-_SOYBEAN_COLUMNS = (
-    "date", "plant-stand", "precip", "temp", "hail", "crop-hist", "area-damaged", "severity", "seed-tmt",
-    "germination", "plant-growth", "leaves", "leafspots-halo", "leafspots-marg", "leafspot-size", "leaf-shread",
-    "leaf-malf", "leaf-mild", "stem", "lodging", "stem-cankers", "canker-lesion", "fruiting-bodies", "external-decay",
-    "mycelium", "int-discolor", "sclerotia", "fruit-pods", "fruit-spots", "seed", "mold-growth", "seed-discolor",
-    "seed-size", "shriveling", "roots",
-)
-
-_DERMATOLOGY_GRADES = (
-    "erythema", "scaling", "definite_borders", "itching", "koebner_phenomenon", "polygonal_papules",
-    "follicular_papules", "oral_mucosal_involvement", "knee_and_elbow_involvement", "scalp_involvement",
-    "family_history", "melanin_incontinence", "eosinophils_in_the_infiltrate", "PNL_infiltrate",
-    "fibrosis_of_the_papillary_dermis", "exocytosis", "acanthosis", "hyperkeratosis", "parakeratosis",
-    "clubbing_of_the_rete_ridges", "elongation_of_the_rete_ridges", "thinning_of_the_suprapapillary_epidermis",
-    "spongiform_pustule", "munro_microabcess", "focal_hypergranulosis", "disappearance_of_the_granular_layer",
-    "vacuolisation_and_damage_of_basal_layer", "spongiosis", "saw-tooth_appearance_of_retes", "follicular_horn_plug",
-    "perifollicular_parakeratosis", "inflammatory_monoluclear_inflitrate", "band-like_infiltrate",
-)
-# fmt: on
 
 _ALL = (
     Benchmark(
@@ -191,7 +201,7 @@ _ALL = (
         novel=(1, 6, 5),
         split=FirstRowsSplit(train=11_340, test=50_000),
         regime="paper",
-        boolean=(*(f"Wilderness_Area{i}" for i in range(1, 5)), *(f"Soil_Type{i}" for i in range(1, 41))),
+        boolean=columns.COVERTYPE[10:],
         categorical_scaling="standard",
         paper=PaperCounts(54, 4, 3, 6480, 4860, 36568, 13432),
     ),
@@ -202,7 +212,13 @@ _ALL = (
         sha256="852cacff98fa5af20551edd96975b871971ac4c2ae718259eb570c1265a5bdb1",
         known=tuple("BCEFGIJKLNOQRSTUWYZ"),
         novel=tuple("ADHMPVX"),
-        split=IndexSplit(SPLITS_FILE, SPLITS_SHA256, train="letter_train_unordered", test="letter_test"),
+        split=IndexSplit(
+            SPLITS_FILE,
+            SPLITS_SHA256,
+            train="letter_train_unordered",
+            test="letter_test",
+            instead=SizedSplit(13_999, 6_000),
+        ),
         regime="paper",
         paper=PaperCounts(16, 19, 7, 10229, 3770, 4296, 1704),
     ),
@@ -225,7 +241,9 @@ _ALL = (
         sha256="fb7a1cd8db4984ceaad7737f78e5cfe484440635c98563bed1cdface3b89c2d4",
         known=(7, 3, 2),
         novel=(4, 1, 5),
-        split=IndexSplit(SPLITS_FILE, SPLITS_SHA256, train="satimage_train", test="satimage_test"),
+        split=IndexSplit(
+            SPLITS_FILE, SPLITS_SHA256, train="satimage_train", test="satimage_test", instead=SizedSplit(4_501, 1_929)
+        ),
         regime="paper",
         paper=PaperCounts(36, 3, 3, 2525, 1976, 1042, 887),
     ),
@@ -319,7 +337,7 @@ _ALL = (
         ),
         split=RandomSplit(),
         regime="extra, heterogeneous",
-        categorical=_SOYBEAN_COLUMNS,
+        categorical=tuple(columns.SOYBEAN),
     ),
     Benchmark(
         name="dermatology",
@@ -329,9 +347,11 @@ _ALL = (
         novel=("3", "5", "6"),
         split=RandomSplit(),
         regime="extra, heterogeneous",
-        categorical=_DERMATOLOGY_GRADES,
+        categorical=columns.DERMATOLOGY_GRADES,
     ),
 )
 
-BENCHMARKS: dict[str, Benchmark] = {benchmark.name: benchmark for benchmark in _ALL}
+BENCHMARKS: dict[str, Benchmark] = {
+    benchmark.name: replace(benchmark, source=SOURCES.get(benchmark.name)) for benchmark in _ALL
+}
 """Every benchmark by name, digits first."""

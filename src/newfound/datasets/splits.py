@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
-from newfound.datasets.files import find_file
+from newfound.datasets.files import Folder, find_file
 from newfound.datasets.registry import (
     Benchmark,
     CappedSplit,
@@ -16,6 +16,7 @@ from newfound.datasets.registry import (
     FirstRowsSplit,
     IndexSplit,
     RandomSplit,
+    SizedSplit,
 )
 
 __all__ = ["split_rows"]
@@ -24,7 +25,9 @@ Rows = NDArray[np.intp]
 TEST_SHARE = 0.3
 
 
-def split_rows(benchmark: Benchmark, target: NDArray[Any], split_column: NDArray[Any] | None) -> tuple[Rows, Rows]:
+def split_rows(
+    benchmark: Benchmark, target: NDArray[Any], split_column: NDArray[Any] | None, data_dir: Folder | None = None
+) -> tuple[Rows, Rows]:
     """Row numbers of the training and of the test part, without rows of classes that are neither known nor novel.
 
     Parameters
@@ -34,6 +37,8 @@ def split_rows(benchmark: Benchmark, target: NDArray[Any], split_column: NDArray
         Class of every row of the raw table.
     split_column : ndarray of shape (n,) or None
         "train" or "test" for every row, where the raw table says so.
+    data_dir : str or path, optional
+        The data folder, for a split that is a file of row numbers.
 
     Returns
     -------
@@ -50,7 +55,11 @@ def split_rows(benchmark: Benchmark, target: NDArray[Any], split_column: NDArray
             rows = np.arange(len(target))
             train, test = rows[:n_train], rows[n_train : n_train + n_test]
         case IndexSplit() as split:
-            train, test = _indices(benchmark.name, split)
+            train, test = _indices(benchmark.name, split, data_dir)
+        case SizedSplit(train=n_train, test=n_test, seed=seed):
+            train, test = train_test_split(
+                np.flatnonzero(listed), train_size=n_train, test_size=n_test, random_state=seed
+            )
         case RandomSplit(seed=seed, max_per_class=most):
             # classes that are left out must not take part in the draw
             return _random(_first_of_each_class(np.flatnonzero(listed), target, most), seed, stratify=target)
@@ -60,8 +69,9 @@ def split_rows(benchmark: Benchmark, target: NDArray[Any], split_column: NDArray
     return train[listed[train]], test[listed[test]]
 
 
-def _indices(name: str, split: IndexSplit) -> tuple[Rows, Rows]:
-    with np.load(find_file(split.file, split.sha256, benchmark=name), allow_pickle=False) as arrays:
+def _indices(name: str, split: IndexSplit, data_dir: Folder | None) -> tuple[Rows, Rows]:
+    path = find_file(split.file, split.sha256, benchmark=name, data_dir=data_dir)
+    with np.load(path, allow_pickle=False) as arrays:
         return arrays[split.train].astype(np.intp), arrays[split.test].astype(np.intp)
 
 

@@ -11,20 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, MissingExtraError
+from newfound.pictures.style import (
+    FRAME,
+    INK,
+    KNOWN_COLOUR,
+    KNOWN_MARKERS,
+    MUTED_INK,
+    PANEL,
+    novel_styles,
+    sheet,
+)
 
 Floats = NDArray[np.float64]
 
-INK = "#22303c"
-MUTED_INK = "#5d6d7c"
-KNOWN_COLOUR = "#8d9dad"
-KNOWN_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p")
-# Okabe and Ito's colours, which people with any colour vision can tell apart; neighbours in this order differ most.
-NOVEL_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-NOVEL_MARKERS = ("o", "s", "^", "D")
-
-_WIDTH_INCHES, _DPI = 8.0, 200
-_LEGEND_COLUMNS = 5
+_LINE = 0.2  # inches that a line of the legend is high
+_TITLE, _NOTE = 0.3, 0.22  # inches above a panel
+_FULL_SIZE = 1000  # rows that are drawn in full size; with more, points shrink
+_BULK = 500  # rows of a class from which the place of its tag is computed
 _TAG_RISE = 8  # points between the rows of a class and the middle of its tag
 _PLACES = 90  # along each side of a panel, where a tag may be moved to
 
@@ -78,7 +81,7 @@ def map_to_plane(rows: Floats, *, random_state: int) -> Floats:
 
 
 def write_latent_picture(
-    path: Path,
+    path: Path | Sequence[Path],
     panels: Sequence[Panel],
     classes: Sequence[DrawnClass],
     *,
@@ -86,13 +89,16 @@ def write_latent_picture(
     footnote: str = "",
     ringed: NDArray[np.bool_] | None = None,
     ringed_name: str = "",
+    columns: int | None = None,
+    legend_columns: int = 5,
+    tags_inside: bool = False,
 ) -> None:
-    """Write panels side by side, with one legend, as a PNG file.
+    """Write panels side by side, with one legend, as a PNG or SVG file, or as several files.
 
     Parameters
     ----------
-    path : Path
-        The file; its folder must exist.
+    path : Path or sequence of Path
+        The file or files; their folder must exist.
     panels : sequence of Panel
         All over the same n rows.
     classes : sequence of DrawnClass
@@ -101,6 +107,12 @@ def write_latent_picture(
         Lines above and below everything.
     ringed : ndarray of shape (n,), bool, optional
         Rows to draw with a dark ring, explained in the legend as ``ringed_name``.
+    columns : int, optional
+        Panels side by side; all of them unless told.
+    legend_columns : int, default=5
+        Names side by side in the legend.
+    tags_inside : bool, default=False
+        Whether tags are written where a class is densest, which suits classes of any shape, rather than above its rows.
 
     Raises
     ------
@@ -109,98 +121,115 @@ def write_latent_picture(
     InputError
         If the file cannot be written.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("Pictures need matplotlib; run: pip install 'newfound[plot]'") from error
-    # Figure itself rather than pyplot: no window system, and no global state of the user's is touched.
-    n_lines = _legend_lines(classes) + (ringed is not None)
-    height = 4.75 + 0.2 * n_lines
-    figure = Figure(figsize=(_WIDTH_INCHES, height), dpi=_DPI, facecolor="white")
-    FigureCanvasAgg(figure)
-    bottom = (0.2 + 0.2 * n_lines) / height
-    figure.text(0.02, 1 - 0.13 / height, title, size=13, weight="bold", color=INK, va="top")
-    places = figure.subplots(1, len(panels), squeeze=False)[0]
-    figure.subplots_adjust(left=0.02, right=0.98, bottom=bottom, top=1 - 0.87 / height, wspace=0.04)
-    for place, panel in zip(places, panels, strict=True):
-        _draw_panel(place, panel, classes, ringed)
-    _draw_legend(figure, classes, ringed_name if ringed is not None else "", top=bottom - 0.06 / height)
-    if footnote:
-        figure.text(0.98, 0.1 / height, footnote, size=7.5, color=MUTED_INK, ha="right", va="bottom")
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise InputError(f"The picture cannot be written to {path}: {error.strerror}. Choose another folder.") from None
+    columns = columns or len(panels)
+    lines = -(-len(panels) // columns)
+    n_lines = _legend_lines(classes, legend_columns) + (ringed is not None)
+    side = 3.68 if lines == 1 else 3.0  # inches a panel is high
+    head = _TITLE + _NOTE if any(panel.note for panel in panels) else _TITLE
+    height = 0.35 + lines * (head + side) + _LINE * (n_lines + 1)
+    with sheet([path] if isinstance(path, Path) else path, height, constrained=False) as figure:
+        bottom = _LINE * (n_lines + 1) / height
+        figure.text(0.02, 1 - 0.13 / height, title, size=13, weight="bold", color=INK, va="top")
+        places = figure.subplots(lines, columns, squeeze=False).ravel()
+        top = 1 - (0.35 + head) / height
+        figure.subplots_adjust(left=0.02, right=0.98, bottom=bottom, top=top, wspace=0.04, hspace=head / side)
+        for place in places[len(panels) :]:
+            place.set_axis_off()
+        for place, panel in zip(places, panels, strict=False):
+            _draw_panel(place, panel, classes, ringed, tags_inside=tags_inside)
+        shown_ring = ringed_name if ringed is not None else ""
+        _draw_legend(figure, classes, shown_ring, top=bottom - 0.06 / height, columns=legend_columns)
+        if footnote:
+            figure.text(0.98, 0.1 / height, footnote, size=7.5, color=MUTED_INK, ha="right", va="bottom")
 
 
 def _styles(classes: Sequence[DrawnClass]) -> list[dict[str, Any]]:
     """How to draw the points of each class."""
+    # All points lie below the frame (2.5), so that nothing parts them and an SVG file holds one image a panel.
     known = ({"marker": marker, "color": KNOWN_COLOUR} for marker in itertools.cycle(KNOWN_MARKERS))
-    novel = (
-        {"marker": marker, "color": colour}
-        for marker, colour in itertools.cycle(itertools.product(NOVEL_MARKERS, NOVEL_COLOURS))
-    )
+    novel = novel_styles()
     return [
-        {**next(novel), "s": 22, "linewidths": 0.4, "edgecolors": "white", "zorder": 3}
+        {**next(novel), "s": 22, "linewidths": 0.4, "edgecolors": "white", "zorder": 2.2}
         if drawn.novel
-        else {**next(known), "s": 13, "linewidths": 0, "alpha": 0.55, "zorder": 2}
+        else {**next(known), "s": 13, "linewidths": 0, "alpha": 0.55, "zorder": 2.1}
         for drawn in classes
     ]
 
 
-def _draw_panel(place: Any, panel: Panel, classes: Sequence[DrawnClass], ringed: NDArray[np.bool_] | None) -> None:
+def _draw_panel(
+    place: Any, panel: Panel, classes: Sequence[DrawnClass], ringed: NDArray[np.bool_] | None, *, tags_inside: bool
+) -> None:
+    shrink = min(1.0, _FULL_SIZE / max(1, len(panel.positions)))
     place.set(xticks=[], yticks=[])
-    place.set_facecolor("#f7f9fb")
+    place.set_facecolor(PANEL)
     for spine in place.spines.values():
-        spine.set_color("#d5dde4")
-    place.set_title(panel.title, loc="left", size=10.5, weight="bold", color=INK, pad=20)
+        spine.set_color(FRAME)
+    place.set_title(panel.title, loc="left", size=10.5, weight="bold", color=INK, pad=20 if panel.note else 5)
     place.text(0, 1.02, panel.note, transform=place.transAxes, size=8.5, color=INK, va="bottom")
     for drawn, style in zip(classes, _styles(classes), strict=True):
-        place.scatter(*panel.positions[drawn.rows].T, **style)
+        # As pixels even in an SVG file, where thousands of shapes would be slow to show.
+        place.scatter(*panel.positions[drawn.rows].T, **{**style, "s": shrink * style["s"]}, rasterized=True)
     if ringed is not None:
-        place.scatter(*panel.positions[ringed].T, s=34, facecolors="none", edgecolors=INK, linewidths=0.9, zorder=4)
+        ring = {"s": 34 * shrink, "facecolors": "none", "edgecolors": INK, "linewidths": 0.9, "zorder": 2.3}
+        place.scatter(*panel.positions[ringed].T, **ring, rasterized=True)
     place.margins(0.06)
-    _write_tags(place, panel.positions, classes)
+    _write_tags(place, panel.positions, classes, inside=tags_inside)
 
 
-def _write_tags(place: Any, positions: Floats, classes: Sequence[DrawnClass]) -> None:
-    """Write each class's tag above the bulk of its rows, moved apart where tags would cover each other."""
-    from matplotlib.patheffects import withStroke
+def _write_tags(place: Any, positions: Floats, classes: Sequence[DrawnClass], *, inside: bool) -> None:
+    """Write each class's tag above or inside the bulk of its rows, moved apart where tags would cover each other."""
+    from matplotlib.patheffects import Stroke
 
+    rise, halo, where = (0, 3.5, _densest) if inside else (_TAG_RISE, 2.5, _top_of_bulk)
     filled = [(drawn, style) for drawn, style in zip(classes, _styles(classes), strict=True) if drawn.rows.any()]
+    anchors = [where(positions[drawn.rows]) for drawn, _ in filled]
+    look: dict[str, Any] = {
+        "textcoords": "offset points",
+        "size": 9.5,
+        "weight": "bold",
+        "ha": "center",
+        "va": "center",
+    }
     tags = [
         place.annotate(
             drawn.tag,
-            _top_of_bulk(positions[drawn.rows]),
-            xytext=(0, _TAG_RISE),
-            textcoords="offset points",
-            size=9.5,
-            weight="bold",
+            anchor,
+            xytext=(0, rise),
             color=style["color"] if drawn.novel else MUTED_INK,
-            ha="center",
-            va="center",
             zorder=5,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            **look,
         )
-        for drawn, style in filled
+        for (drawn, style), anchor in zip(filled, anchors, strict=True)
     ]
     renderer = place.figure.canvas.get_renderer()
     boxes = np.array([tag.get_window_extent(renderer).extents for tag in tags]).reshape(-1, 4)
     centres, sizes = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2] + 6
     points_a_pixel = 72 / place.figure.dpi
     moves = moved_apart(centres, sizes, within=place.get_window_extent(renderer).extents) - centres
-    for tag, move in zip(tags, moves * points_a_pixel, strict=True):
-        tag.set_position((move[0], _TAG_RISE + move[1]))
+    # A light rim around the letters goes with the points: as shapes, rims would be most of an SVG file.
+    rim: dict[str, Any] = {"path_effects": [Stroke(linewidth=halo, foreground="white")], "rasterized": True}
+    for tag, anchor, move in zip(tags, anchors, moves * points_a_pixel, strict=True):
+        offset = (move[0], rise + move[1])
+        tag.set_position(offset)
+        place.annotate(tag.get_text(), anchor, xytext=offset, zorder=2.4, **look, **rim)
 
 
 def _top_of_bulk(points: Floats) -> tuple[float, float]:
     """Middle of the upper edge of the points that lie close together; (n, 2) to x, y."""
     # The point with the smallest total distance lies inside a class even where the class is in two pieces.
+    points = points[:: -(-len(points) // _BULK)]
     distances = np.linalg.norm(points[:, None] - points[None], axis=2)
     from_middle = distances[distances.sum(axis=1).argmin()]
     bulk = points[from_middle <= np.quantile(from_middle, 0.7)]
     return float(np.median(bulk[:, 0])), float(bulk[:, 1].max())
+
+
+def _densest(points: Floats) -> tuple[float, float]:
+    """Place of the row that has a quarter of the rows nearest around it; (n, 2) to x, y."""
+    points = points[:: -(-len(points) // _BULK)]
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    x, y = points[np.sort(distances, axis=1)[:, len(points) // 4].argmin()]
+    return float(x), float(y)
 
 
 def moved_apart(centres: Floats, sizes: Floats, *, within: Floats) -> Floats:
@@ -232,26 +261,27 @@ def moved_apart(centres: Floats, sizes: Floats, *, within: Floats) -> Floats:
     return placed
 
 
-def _legend_lines(classes: Sequence[DrawnClass]) -> int:
+def _legend_lines(classes: Sequence[DrawnClass], columns: int) -> int:
     n_novel = sum(drawn.novel for drawn in classes)
-    return -(-(len(classes) - n_novel) // _LEGEND_COLUMNS) + -(-n_novel // _LEGEND_COLUMNS)
+    return -(-(len(classes) - n_novel) // columns) + -(-n_novel // columns)
 
 
-def _draw_legend(figure: Any, classes: Sequence[DrawnClass], ringed_name: str, *, top: float) -> None:
+def _draw_legend(figure: Any, classes: Sequence[DrawnClass], ringed_name: str, *, top: float, columns: int) -> None:
     """Legend in fixed columns: known classes, below them the novel ones, below those the ring."""
     styled = list(zip(classes, _styles(classes), strict=True))
     height = figure.get_figheight()
     place = figure.add_axes((0.02, 0.0, 0.96, top))
-    place.set(xlim=(0, _LEGEND_COLUMNS), ylim=(-top * height / 0.2, 0))
+    place.set(xlim=(0, columns), ylim=(-top * height / _LINE, 0))
     place.axis("off")
+    mark, word = 0.01 * columns, 0.024 * columns  # where marks and names start, the same on paper in any column
     line = 0
     for novel in (False, True):
         group = [(drawn, style) for drawn, style in styled if drawn.novel == novel]
         for i, (drawn, style) in enumerate(group):
-            x, y = i % _LEGEND_COLUMNS, -(line + i // _LEGEND_COLUMNS) - 0.5
-            place.scatter(x + 0.05, y, **{**style, "s": 40, "alpha": 1})
-            place.text(x + 0.12, y, drawn.name, size=8.5, color=INK, va="center")
-        line += -(-len(group) // _LEGEND_COLUMNS)
+            x, y = i % columns, -(line + i // columns) - 0.5
+            place.scatter(x + mark, y, **{**style, "s": 40, "alpha": 1})
+            place.text(x + word, y, drawn.name, size=8.5, color=INK, va="center")
+        line += -(-len(group) // columns)
     if ringed_name:
-        place.scatter(0.05, -line - 0.5, s=34, facecolors="none", edgecolors=INK, linewidths=0.9)
-        place.text(0.12, -line - 0.5, ringed_name, size=8.5, color=INK, va="center")
+        place.scatter(mark, -line - 0.5, s=34, facecolors="none", edgecolors=INK, linewidths=0.9)
+        place.text(word, -line - 0.5, ringed_name, size=8.5, color=INK, va="center")

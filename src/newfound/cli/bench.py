@@ -1,0 +1,312 @@
+"""`newfound bench`: measure discoverers on benchmarks, and see how far that is."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newfound.errors import InputError
+
+if TYPE_CHECKING:
+    from newfound.benchmark.results import ResultFile
+    from newfound.benchmark.runner import Summary
+    from newfound.benchmark.trials import Trial
+    from newfound.datasets import Benchmark
+
+bench = typer.Typer(
+    help="Measure discoverers on benchmarks, and compare with the paper.", no_args_is_help=True, rich_markup_mode=None
+)
+
+SuiteOption = Annotated[str, typer.Option("--suite", help="What to measure: paper, extra or all.")]
+DatasetsOption = Annotated[
+    list[str] | None, typer.Option("--datasets", metavar="NAMES", help="Only these benchmarks, e.g. letter,satimage.")
+]
+MethodsOption = Annotated[
+    list[str] | None, typer.Option("--methods", metavar="NAMES", help="Only these methods, e.g. tabular_ncd,kmeans.")
+]
+ExperimentsOption = Annotated[
+    list[str] | None, typer.Option("--experiments", metavar="NAMES", help="Only these experiments, e.g. main,ablation.")
+]
+SeedsOption = Annotated[int, typer.Option("--seeds", help="How many seeds, from 0 on.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
+DataDirOption = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder with the benchmarks' files; by default NEWFOUND_DATA.")
+]
+
+DEFAULT_OUT = Path("newfound-bench")
+_MOST_MISSING = 15  # lines of what is missing, so that the table above them stays in sight
+
+
+@bench.command("run")
+def run_bench(
+    suite: SuiteOption = "paper",
+    datasets: DatasetsOption = None,
+    methods: MethodsOption = None,
+    experiments: ExperimentsOption = None,
+    seeds: SeedsOption = 10,
+    jobs: Annotated[int, typer.Option("--jobs", help="How many processes measure at a time.")] = 1,
+    out: OutOption = DEFAULT_OUT,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
+    data_dir: DataDirOption = None,
+) -> None:
+    """Measure what is not measured yet.
+
+    Results are written one by one: a run that was ended in any way continues with the same command.
+    """
+    from newfound.benchmark.progress import progress_for_terminal
+    from newfound.benchmark.results import ResultFile
+    from newfound.benchmark.runner import run
+
+    trials = _planned(suite, datasets, methods, experiments, seeds)
+    if jobs < 1:
+        raise InputError(f"Got --jobs {jobs}, but expected a whole number of at least 1.")
+    _check_device(device)
+    results = ResultFile(out)
+    for note in results.notes:
+        typer.echo(note, err=True)
+    done = results.keys
+    n_done = sum(trial.key in done for trial in trials)
+    typer.echo(f"{len(trials)} trials, {n_done} of them done, {len(trials) - n_done} to measure.")
+    summary = run(trials, results, jobs=jobs, device=device, data_dir=data_dir, progress=progress_for_terminal())
+    _tell(summary, results)
+    if code := _exit_code(summary):
+        raise typer.Exit(code)
+
+
+@bench.command("status")
+def show_status(
+    suite: SuiteOption = "paper",
+    datasets: DatasetsOption = None,
+    methods: MethodsOption = None,
+    experiments: ExperimentsOption = None,
+    seeds: SeedsOption = 10,
+    out: OutOption = DEFAULT_OUT,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+) -> None:
+    """Show how much of each experiment is measured."""
+    from newfound.benchmark.results import ResultFile
+
+    trials = _planned(suite, datasets, methods, experiments, seeds)
+    results = ResultFile(out)
+    done = results.keys
+    missing = [trial for trial in trials if trial.key not in done]
+    if as_json:
+        typer.echo(json.dumps(_status(trials, missing, results), indent=2))
+        return
+    for note in results.notes:
+        typer.echo(note, err=True)
+    _print_status(trials, missing)
+    typer.echo(f"\n{len(trials) - len(missing)} of {len(trials)} trials are done, in {out}.")
+
+
+@bench.command("list")
+def show_list(data_dir: DataDirOption = None) -> None:
+    """Show the suites, experiments, methods and benchmarks there are."""
+    from newfound.benchmark.experiments import EXPERIMENTS, METHOD_NAMES, SUITES
+    from newfound.datasets.files import data_folders
+    from newfound.datasets.registry import BENCHMARKS
+
+    data_folders(data_dir)  # a folder that is not there is a mistake, and not merely without data
+    _print_columns(
+        [
+            *([f"suite {name}", ", ".join(members)] for name, members in SUITES.items()),
+            ["experiments", ", ".join(EXPERIMENTS)],
+            ["methods", ", ".join(METHOD_NAMES)],
+        ]
+    )
+    typer.echo()
+    heading = ["benchmark", "rows", "columns", "known", "novel", "data here", "regime", "licence of the data"]
+    _print_columns([heading, *(_facts(benchmark, data_dir) for benchmark in BENCHMARKS.values())])
+
+
+@bench.command("tables")
+def write_tables(
+    out: OutOption = DEFAULT_OUT,
+    to: Annotated[
+        Path | None, typer.Option(help="Folder of the tables; by default `tables` in that of the results.")
+    ] = None,
+) -> None:
+    """Write the paper's tables, ours beside the paper's: markdown, LaTeX and HTML."""
+    from newfound.benchmark.tables import write_tables
+
+    files = write_tables(_measured(out), to or out / "tables")
+    typer.echo(f"{len(files)} files; all tables on one page: {files[-1]}")
+
+
+@bench.command("figures")
+def write_figures(
+    out: OutOption = DEFAULT_OUT,
+    to: Annotated[
+        Path | None, typer.Option(help="Folder of the figures; by default `figures` in that of the results.")
+    ] = None,
+) -> None:
+    """Draw the paper's figures from the results: PNG and SVG."""
+    from newfound.benchmark.figures import write_figures
+
+    folder = to or out / "figures"
+    figures = write_figures(_measured(out), folder)
+    typer.echo(f"{len(figures)} figures, each as PNG and SVG, in {folder}: {', '.join(figures)}")
+
+
+@bench.command("page")
+def write_page(
+    template: Annotated[Path, typer.Argument(help="Markdown with placeholders such as {{table:main}}.")],
+    page: Annotated[Path, typer.Argument(help="The page to write; its figures go to images/PAGE beside it.")],
+    out: OutOption = DEFAULT_OUT,
+) -> None:
+    """Fill the tables, figures and values of a page from the results."""
+    from newfound.benchmark.figures import write_figures
+    from newfound.benchmark.page import fill
+    from newfound.writing import replacing
+
+    try:
+        text = template.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"Cannot read the template {template}: {error}.") from None
+    lines = _measured(out)
+    images = f"images/{page.stem}"
+    filled = fill(text, lines, write_figures(lines, page.parent / images), images)
+    try:
+        with replacing(page) as fresh:
+            fresh.write_text(filled, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Cannot write {page}: {error.strerror}. Choose another place.") from None
+    typer.echo(f"{page}, with its figures in {page.parent / images}")
+
+
+def _measured(out: Path) -> list[dict[str, Any]]:
+    """Lines of the results in a folder; an InputError where there are none."""
+    from newfound.benchmark.results import ResultFile
+
+    results = ResultFile(out)
+    for note in results.notes:
+        typer.echo(note, err=True)
+    if not results.lines:
+        raise InputError(f"There are no results in {out}; measure first with `newfound bench run --out {out}`.")
+    return results.lines
+
+
+# ---- what is asked for
+
+
+def _planned(
+    suite: str,
+    datasets: list[str] | None,
+    methods: list[str] | None,
+    experiments: list[str] | None,
+    seeds: int,
+) -> list[Trial]:
+    from newfound.benchmark.experiments import plan
+
+    return plan(
+        suite, datasets=_names(datasets), methods=_names(methods), experiments=_names(experiments), n_seeds=seeds
+    )
+
+
+def _names(given: list[str] | None) -> list[str] | None:
+    """Read "a,b" and a repeated option alike; None where the option was not given."""
+    if not given:
+        return None
+    return list(dict.fromkeys(name.strip() for text in given for name in text.split(",") if name.strip()))
+
+
+def _check_device(device: str) -> None:
+    from newfound.discoverers.parameters import pick_device
+
+    pick_device(device)
+
+
+# ---- what is printed
+
+
+def _facts(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
+    """Make a row of `bench list`: size of the official table, classes, and what of it is here."""
+    from newfound.datasets.lookup import find_table
+
+    here = "yes"
+    if benchmark.file:
+        try:
+            _, benchmark = find_table(benchmark, data_dir, download=False)
+            here = "yes" if benchmark.scoreable else "sample"
+        except InputError:
+            here = "no"
+    source = benchmark.source
+    size = ["-", "-"] if source is None else [f"{source.rows:,}", str(source.columns)]
+    classes = [str(len(benchmark.known)), str(len(benchmark.novel))]
+    return [benchmark.name, *size, *classes, here, benchmark.regime, "-" if source is None else source.licence]
+
+
+def _tell(summary: Summary, results: ResultFile) -> None:
+    """Say what a run has done, and what to do next."""
+    n_done = summary.n_before + summary.n_measured
+    names: dict[str, list[str]] = {}
+    for failure in summary.failures:
+        names.setdefault(failure.error, []).append(failure.name)
+    for error, (first, *others) in names.items():  # one cause often fails many
+        typer.echo(f"Failed: {first}{f' and {len(others)} more' if others else ''}: {error}", err=True)
+    if summary.log is not None:
+        typer.echo(f"The tracebacks are in {summary.log}", err=True)
+    failed = sum(failure.n_trials for failure in summary.failures)
+    counts = f"{summary.n_measured} measured now, {summary.n_before} before" + (f", {failed} failed" if failed else "")
+    typer.echo(f"{n_done} of {summary.n_planned} trials are done ({counts}), in {results.path}")
+    if summary.interrupted:
+        typer.echo("Interrupted; the same command continues.", err=True)
+    elif failed:
+        typer.echo("The same command tries again what failed.", err=True)
+    else:
+        typer.echo(f"Next: newfound bench tables --out {results.folder}")
+
+
+def _exit_code(summary: Summary) -> int:
+    if summary.interrupted:
+        return 130
+    if any(not failure.users_mistake for failure in summary.failures):
+        return 1
+    return 2 if summary.failures else 0
+
+
+def _print_status(trials: Sequence[Trial], missing: Sequence[Trial]) -> None:
+    planned, lacking = (Counter((trial.experiment, trial.dataset) for trial in some) for some in (trials, missing))
+    datasets = list(dict.fromkeys(trial.dataset for trial in trials))
+    rows = [["", *datasets]]
+    for experiment in dict.fromkeys(trial.experiment for trial in trials):
+        cells = [(planned[experiment, dataset], lacking[experiment, dataset]) for dataset in datasets]
+        rows.append([experiment, *(f"{n - n_missing}/{n}" if n else "-" for n, n_missing in cells)])
+    _print_columns(rows)
+    if missing:
+        typer.echo("\nMissing:")
+        groups = Counter((t.experiment, t.dataset, t.method, t.variant, t.protocol) for t in missing)
+        shown = list(groups.items())[:_MOST_MISSING]
+        _print_columns([["  " + group[0], *group[1:], str(n)] for group, n in shown])
+        if len(groups) > len(shown):
+            typer.echo(f"  and {len(groups) - len(shown)} more; --json lists all")
+
+
+def _status(trials: Sequence[Trial], missing: Sequence[Trial], results: ResultFile) -> dict[str, Any]:
+    planned, lacking = (Counter((trial.experiment, trial.dataset) for trial in some) for some in (trials, missing))
+    experiments: dict[str, dict[str, dict[str, int]]] = {}
+    for (experiment, dataset), n in planned.items():
+        counts = {"planned": n, "done": n - lacking[experiment, dataset]}
+        experiments.setdefault(experiment, {})[dataset] = counts
+    return {
+        "folder": str(results.folder),
+        "planned": len(trials),
+        "done": len(trials) - len(missing),
+        "experiments": experiments,
+        "missing": [asdict(trial) for trial in missing],
+        "notes": results.notes,
+    }
+
+
+def _print_columns(rows: Iterable[Sequence[str]]) -> None:
+    """Print cells below one another; the first row may be a heading."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        typer.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,79 @@
+"""Stand-ins for measuring, at the top of a light module so that new processes find them quickly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from newfound.benchmark.trials import Trial
+from newfound.errors import InputError
+
+Pack = tuple[Trial, ...]
+
+
+def trial(seed: int, method: str = "kmeans", experiment: str = "main") -> Trial:
+    return Trial(experiment, "digits", method, "default", "label-free", "inductive", seed, {})
+
+
+def measure(pack: Pack, device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    """A score that the seed gives, and what was handed over."""
+    where = {"device": device, "data_dir": str(data_dir), "pid": os.getpid()}
+    return [one.line({"acc": one.seed / 10, "threads": os.environ.get("OMP_NUM_THREADS")} | where) for one in pack]
+
+
+def measure_badly(pack: Pack, device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    """Each method fails in its own way; k-means does not."""
+    method = pack[0].method
+    if method == "baseline":
+        raise ZeroDivisionError("we did not\nthink of this")
+    if method == "spectral":
+        raise InputError("Got data, but expected\nother; get it.")
+    if method == "tabular_ncd":
+        if device == "cuda":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [one.line({"acc": float("nan")}) for one in pack]
+    return measure(pack, device, data_dir)
+
+
+def measure_other_trials(pack: Pack, device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    return [trial(99).line({"acc": 1.0}) for _ in pack]
+
+
+def measure_slowly(pack: Pack, device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    """Quick for the first seed, then as good as endless."""
+    if pack[0].seed:
+        time.sleep(600)
+    return measure(pack, device, data_dir)
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def exit_at_three(number: int) -> int:
+    if number == 3:
+        os._exit(7)
+    return number
+
+
+def threads_and_torch(_: int) -> tuple[str | None, bool]:
+    """The threads that this process may use, and whether torch was there before."""
+    import sys
+
+    return os.environ.get("OMP_NUM_THREADS"), "torch" in sys.modules
+
+
+def press_ctrl_c(_: int) -> str:
+    """As a terminal does, for every process."""
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.1)
+    return "went on"
+
+
+def say_pid_and_sleep(path: str) -> None:
+    """Leave a file named like this process, and work on."""
+    (Path(path) / str(os.getpid())).touch()
+    time.sleep(600)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from newfound.benchmark.experiments import EXPERIMENTS, METHOD_NAMES, SUITES, SWEEPS, plan
+from newfound.benchmark.methods import METHODS
+from newfound.benchmark.paper import SETTINGS
+from newfound.datasets import names
+from newfound.errors import InputError
+
+
+def test_every_name_is_known_to_the_rest() -> None:
+    assert set(SUITES["all"]) <= set(names())
+    assert tuple(METHODS) == METHOD_NAMES
+    assert set(SUITES["paper"]) | {"census"} == set(SETTINGS)
+
+
+def test_no_trial_is_planned_twice() -> None:
+    trials = plan("all")
+    assert max(Counter(trial.key for trial in trials).values()) == 1
+
+
+def test_the_main_table_has_ten_seeds_of_everything() -> None:
+    counts = Counter((t.dataset, t.method, t.variant, t.protocol) for t in plan("paper", experiments=["main"]))
+    assert set(counts.values()) == {10}
+    for dataset in SUITES["paper"]:
+        assert (dataset, "tabular_ncd", "appendix", "inductive") in counts
+        for method in ("kmeans", "spectral"):
+            assert {(dataset, method, "default", p) for p in ("inductive", "transductive")} <= set(counts)
+
+
+def test_only_the_papers_hyper_parameters_are_an_oracle_in_the_main_table() -> None:
+    for trial in plan("all", experiments=["main"], n_seeds=1):
+        assert (trial.regime == "oracle") == (trial.variant in ("appendix", "published"))
+        assert bool(trial.settings) == (trial.regime == "oracle")
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_a_sweep_changes_one_hyper_parameter_of_the_papers(name: str) -> None:
+    trials = [t for t in plan("paper", datasets=["letter"], experiments=["sweep"]) if t.variant == name]
+    assert [t.settings[name] for t in trials if t.seed == 0] == list(SWEEPS[name])
+    assert {t.seed for t in trials} == {0, 1, 2}
+    for trial in trials:
+        assert trial.settings | {name: None} == SETTINGS["letter"] | {name: None}
+
+
+def test_sweeps_cover_the_ranges_of_the_paper() -> None:
+    assert {name: (min(values), max(values)) for name, values in SWEEPS.items()} == {
+        "top_k": (1, 100),
+        "k_neighbors": (1, 90),
+        "w1": (0, 1),
+        "w2": (0, 1),
+    }
+
+
+def test_every_experiment_has_every_benchmark_of_the_paper() -> None:
+    for experiment in EXPERIMENTS:
+        assert {t.dataset for t in plan("paper", experiments=[experiment])} == set(SUITES["paper"])
+
+
+def test_a_benchmark_that_is_named_need_not_be_of_the_suite() -> None:
+    assert {t.dataset for t in plan("paper", datasets=["census"], experiments=["main"])} == {"census"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"suite": "papr"}, "--suite papr.*Did you mean 'paper'"),
+        ({"datasets": ["pendigit"]}, "--datasets pendigit.*Did you mean 'pendigits'"),
+        ({"methods": ["k-means"]}, "--methods k-means.*Did you mean 'kmeans'"),
+        ({"experiments": ["ablate"]}, "--experiments ablate"),
+        ({"n_seeds": 0}, "--seeds 0"),
+        ({"n_seeds": -3}, "--seeds -3"),
+        ({"experiments": ["sweep"], "methods": ["kmeans"]}, "leaves nothing to measure"),
+        ({"experiments": ["map"], "datasets": ["digits"]}, "leaves nothing to measure"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_clear_error(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plan(**({"suite": "paper"} | options))  # type: ignore[arg-type]

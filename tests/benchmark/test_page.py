@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from newfound.benchmark.page import fill
+from newfound.benchmark.rendering import markdown
+from newfound.benchmark.tables import TABLES, build_tables
+from newfound.errors import InputError
+
+from .made_lines import Line, line, lines_of_the_plan
+
+LINES = [line(0.84, seed=0), line(0.86, seed=1)]
+PATH = "main/pendigits/tabular_ncd/appendix/inductive"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    png: Path
+    caption: str
+
+
+def filled(template: str, lines: list[Line] | None = None) -> str:
+    figures = {"sweep": Drawn(Path("/elsewhere/sweep.png"), "ACC for\nall [top_k]")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return fill(template, LINES if lines is None else lines, figures, "images/paper/")
+
+
+def test_prose_stays_as_it_is() -> None:
+    text = "# Title\n\nA set {x} and { {y} }.\n"
+    assert filled(text) == text
+
+
+def test_values_are_those_of_the_tables() -> None:
+    page = filled(f"ACC {{{{value:{PATH}/acc}}}}, {{{{value±:{PATH}/acc}}}}, NMI {{{{ value:{PATH}/nmi }}}}.")
+    assert page == "ACC 85.0, 85.0 ± 1.0, NMI 0.75."
+    assert "85.0 ± 1.0" in filled("{{table:main}}")
+
+
+def test_other_values() -> None:
+    names = ("n_seeds", "fit_seconds", "peak_memory_mib", "devices", "known_acc")
+    page = filled(" ".join(f"{{{{value:{PATH}/{name}}}}}" for name in names))
+    assert page == "2 2.50 1,001 cpu 90.0"
+
+
+def test_a_value_of_a_sweep_needs_its_value() -> None:
+    lines = [line(0.1 * k, experiment="sweep", variant="top_k", settings={"top_k": k}) for k in (5, 6.5)]
+    assert filled("{{value:sweep/pendigits/tabular_ncd/top_k=5/inductive/acc}}", lines) == "50.0"
+    assert filled("{{value:sweep/pendigits/tabular_ncd/top_k=6.5/inductive/acc}}", lines) == "65.0"
+    with pytest.raises(InputError, match="2 measurements match it"):
+        filled("{{value:sweep/pendigits/tabular_ncd/top_k/inductive/acc}}", lines)
+    with pytest.raises(InputError, match="number in place of 'many'"):
+        filled("{{value:sweep/pendigits/tabular_ncd/top_k=many/inductive/acc}}", lines)
+
+
+def test_papers_figures_have_the_same_path() -> None:
+    assert filled(f"{{{{paper:{PATH}/acc}}}} {{{{paper±:{PATH}/acc}}}}", []) == "85.6 85.6 ± 0.8"
+    assert filled("{{paper:cd_knet/mnist/cd_knet_exp//inductive/acc}}", []) == "94.5"
+
+
+def test_tables_and_figures_are_markdown() -> None:
+    assert filled("{{table:main}}\n") == markdown(build_tables(LINES)["main"])
+    assert filled("{{figure:sweep}}") == (
+        "![ACC for all \\[top_k\\]](images/paper/sweep.png)\n\n*ACC for all \\[top_k\\]*"
+    )
+
+
+def test_a_page_with_everything_has_no_placeholder_and_no_html_left() -> None:
+    template = "\n\n".join(f"{{{{table:{name}}}}}" for name in TABLES) + "\n\n{{facts:versions}}, {{facts:devices}}"
+    page = filled(template, lines_of_the_plan())
+    assert "{{" not in page
+    assert "not measured" in page  # census
+    assert "<" not in page
+
+
+def test_facts_say_what_was_used() -> None:
+    lines = [*LINES, line(0.8, dataset="mnist")]
+    assert filled("{{facts:devices}}", lines) == "2 lines on CPU, 1 line on NVIDIA H200"
+    assert filled("{{facts:versions}}", lines) == "newfound 0.2.0, torch 2.13.0 and 2.13.0+cu130"
+
+
+@pytest.mark.parametrize(
+    "placeholder",
+    [
+        "table:sweep",
+        "figure:map_human",
+        "figure:main",
+        "value:main/letter/tabular_ncd/appendix/inductive/acc",
+        "value:sweep/pendigits/tabular_ncd/top_k=5/inductive/acc",
+    ],
+)
+def test_what_has_no_lines_is_said_to_be_not_measured(placeholder: str) -> None:
+    with pytest.warns(UserWarning, match=placeholder.replace("±", ".")):
+        page = fill(f"It is {{{{{placeholder}}}}}.", LINES, {}, "images")
+    assert page == "It is not measured."
+
+
+def test_facts_of_no_lines_are_not_measured() -> None:
+    with pytest.warns(UserWarning, match="facts:devices"):
+        assert fill("{{facts:devices}}", [], {}, "images") == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "reason"),
+    [
+        ("tabel:main", "expected one of table, figure"),
+        ("main", "expected one of table, figure"),
+        ("table:mian", "there is no table 'mian'"),
+        ("figure:mian", "there is no figure 'mian'"),
+        ("figure:map_nowhere", "there is no dataset 'nowhere'"),
+        ("value:main/pendigits/acc", "expected EXPERIMENT/DATASET"),
+        ("value:main/pendigitz/tabular_ncd/appendix/inductive/acc", "there is no dataset 'pendigitz'"),
+        ("value:main/pendigits/tabular_ncd/appendix/inductiv/acc", "there is no protocol 'inductiv'"),
+        (f"value:{PATH}/f1", "there is no metric 'f1'"),
+        ("paper:main/optdigits/kmeans/default/transductive/acc", "the paper has no such figure"),
+        (f"paper:{PATH}/known_acc", "the paper has no such figure"),
+        ("facts:weather", "there is no fact 'weather'"),
+    ],
+)
+def test_an_unknown_placeholder_is_a_mistake_that_names_it(placeholder: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        filled(f"It is {{{{{placeholder}}}}}.")
+    assert f"{{{{{placeholder}}}}}" in str(caught.value)
