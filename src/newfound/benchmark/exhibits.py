@@ -44,7 +44,7 @@ def coefficients(trial: Trial, data: Dataset, device: str) -> dict[str, Any]:
 def _class_weights(rows: Floats, classes: NDArray[Any]) -> dict[str, list[float]]:
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(max_iter=200).fit(rows, classes)
+    model = LogisticRegression(max_iter=2000).fit(rows, classes)
     weights = np.concatenate([-model.coef_, model.coef_]) if len(model.classes_) == 2 else model.coef_
     return {str(name): [round(float(w), 4) for w in own] for name, own in zip(model.classes_, weights, strict=True)}
 
