@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from newfound.benchmark.experiments import plan
 from newfound.benchmark.trials import Protocol, Regime, Trial
+from newfound.datasets.registry import BENCHMARKS
 
 Line = dict[str, Any]
 FOUND = {"top_k": 7.25, "w1": 0.5, "w2": 0.75, "lr_classification": 0.00123456, "activation": "relu"}
@@ -25,30 +28,27 @@ def line(
     settings: Mapping[str, Any] | None = None,
     **measured: Any,
 ) -> Line:
-    trial = Trial(experiment, dataset, method, variant, regime, protocol, seed, settings or {})
-    return made(trial, acc) | measured
-
-
-def made(trial: Trial, acc: float) -> Line:
     """A line with scores; those that are not acc follow from it."""
+    trial = Trial(experiment, dataset, method, variant, regime, protocol, seed, settings or {})
+    return _scored(trial, acc) | measured
+
+
+def lines_of_the_plan(n_seeds: int = 2, datasets: Sequence[str] | None = None) -> list[Line]:
+    """A line for every trial that there is."""
+    lines = []
+    for place, trial in enumerate(plan("all", n_seeds=n_seeds, datasets=datasets)):
+        if trial.experiment in _DATA:
+            lines.append(trial.line({"data": _DATA[trial.experiment](trial.dataset)} | _circumstances(trial)))
+        else:
+            found = {"found": FOUND} if trial.experiment == "searched" else {}
+            lines.append(_scored(trial, 0.5 + place % 37 / 100) | found)
+    return lines
+
+
+def _scored(trial: Trial, acc: float) -> Line:
     scores = {"acc": acc, "bacc": acc - 0.01, "nmi": acc - 0.1, "ari": acc - 0.2}
     known = {"known_acc": None if trial.protocol == "transductive" else 0.9, "n_found": 5, "n_novel": 5}
     return trial.line(scores | known | _circumstances(trial))
-
-
-def lines_of_the_plan(n_seeds: int = 2) -> list[Line]:
-    """A line for every trial that there is."""
-    lines = []
-    for place, trial in enumerate(plan("all", n_seeds=n_seeds)):
-        if trial.experiment == "search":
-            tried = [{"settings": FOUND, "acc": 0.9}, {"settings": FOUND | {"w1": 0.1}, "acc": 0.2}]
-            lines.append(trial.line({"data": {"trials": tried, "best": FOUND}} | _circumstances(trial)))
-        elif trial.experiment in ("coefficients", "map", "pairs"):
-            lines.append(trial.line({"data": {}} | _circumstances(trial)))
-        else:
-            found = {"found": FOUND} if trial.experiment == "searched" else {}
-            lines.append(made(trial, 0.5 + place % 37 / 100) | found)
-    return lines
 
 
 def _circumstances(trial: Trial) -> Line:
@@ -63,3 +63,65 @@ def _circumstances(trial: Trial) -> Line:
         "versions": {"newfound": "0.2.0", "torch": "2.13.0+cu130" if cuda else "2.13.0"},
         "reduced": trial.dataset == "human",
     }
+
+
+# ---- data of lines without scores
+
+
+def _classes(dataset: str) -> tuple[list[str], list[str]]:
+    benchmark = BENCHMARKS[dataset]
+    return [str(label) for label in benchmark.known], [str(label) for label in benchmark.novel]
+
+
+def _searched(dataset: str) -> Line:
+    tried = [{"settings": FOUND | {"w1": w1}, "acc": acc} for w1, acc in ((0.1, 0.2), (0.5, 0.9), (0.7, 0.4))]
+    return {"trials": tried, "best": FOUND}
+
+
+def _coefficients(dataset: str) -> Line:
+    rng = np.random.default_rng(0)
+    paper = BENCHMARKS[dataset].paper
+    assert paper is not None
+    weights = [{label: rng.normal(0, 2, paper.attributes).tolist() for label in side} for side in _classes(dataset)]
+    return {"attributes": [f"p{i}" for i in range(paper.attributes)], "known": weights[0], "novel": weights[1]}
+
+
+def _map(dataset: str) -> Line:
+    """A cloud for each class, tighter in every panel."""
+    rng = np.random.default_rng(0)
+    known, novel = _classes(dataset)
+    codes = np.arange(400) % len(known + novel)
+    centres = rng.normal(0, 30, (len(known + novel), 2))
+    titles = ("Original data", "After pre-training", "Joint training, epoch 15", "Joint training, epoch 30")
+    panels = []
+    for title, spread in zip(titles, (14, 12, 8, 4), strict=True):
+        x, y = (centres[codes] + rng.normal(0, spread, (len(codes), 2))).T.round(2).tolist()
+        panels.append({"title": title, "x": x, "y": y})
+    return {
+        "class_names": known + novel,
+        "novel": [name in novel for name in known + novel],
+        "codes": codes.tolist(),
+        "panels": panels,
+    }
+
+
+def _pairs(dataset: str) -> Line:
+    """Rows around a circle, each with its two nearest neighbours by angle."""
+    rng = np.random.default_rng(0)
+    names = _classes(dataset)[1][:4]
+    codes = np.arange(12) % len(names)
+    angles = 2 * np.pi * codes / len(names) + rng.normal(0, 0.25, 12)
+    similarities = np.cos(angles[:, None] - angles)
+    positives = np.zeros((12, 12), dtype=int)
+    np.put_along_axis(positives, np.argsort(9 * np.eye(12) - similarities, axis=1)[:, :2], 1, axis=1)
+    return {
+        "points": np.column_stack([np.cos(angles), np.sin(angles)]).tolist(),
+        "class_names": names,
+        "codes": codes.tolist(),
+        "similarities": similarities.tolist(),
+        "positives": (positives | positives.T).tolist(),
+        "k": 2,
+    }
+
+
+_DATA = {"search": _searched, "coefficients": _coefficients, "map": _map, "pairs": _pairs}

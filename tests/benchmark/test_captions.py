@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from typing import Any
-
 from newfound.benchmark.captions import datasets_of, name_of, names_of, origin, sorted_lines
-from newfound.benchmark.trials import Trial
+from newfound.benchmark.trials import Regime
+from tests.benchmark import made_lines
+
+REGIMES: tuple[Regime, ...] = ("oracle", "label-free")
 
 
-def line(dataset: str, seed: int = 0, device: str = "cpu", regime: Any = "oracle") -> dict[str, Any]:
-    measured = {
-        "device": device,
-        "device_name": "NVIDIA H200" if device == "cuda" else "x86_64",
-        "reduced": dataset == "human",
-    }
-    return Trial("main", dataset, "tabular_ncd", "default", regime, "inductive", seed).line(measured)
+def line(dataset: str, seed: int = 0, regime: Regime = "oracle") -> made_lines.Line:
+    return made_lines.line(0.5, dataset=dataset, seed=seed, regime=regime)
 
 
 def test_datasets_of_the_paper_come_first_then_seeds() -> None:
@@ -28,7 +24,7 @@ def test_datasets_of_the_paper_come_first_then_seeds() -> None:
 
 
 def test_the_order_in_which_lines_were_measured_does_not_matter() -> None:
-    lines = [line("letter", seed, regime=regime) for seed in (1, 0) for regime in ("oracle", "label-free")]
+    lines = [line("letter", seed, regime=regime) for seed in (1, 0) for regime in REGIMES]
     assert sorted_lines(lines) == sorted_lines(lines[::-1])
 
 
@@ -46,7 +42,7 @@ def test_origin_of_one_line() -> None:
 
 
 def test_origin_says_what_ran_where() -> None:
-    lines = [line("mnist", seed, "cuda") for seed in range(3)] + [line("forest"), line("letter"), line("human")]
+    lines = [line("mnist", seed) for seed in range(3)] + [line("forest"), line("letter"), line("human")]
     text = origin(lines, compared=True)
     assert text.startswith("Datasets: MNIST, Forest, Letter, Human (66 features); 1 to 3 seeds;")
     assert "measured on NVIDIA H200 (MNIST) and CPU (all others)." in text
@@ -54,7 +50,7 @@ def test_origin_says_what_ran_where() -> None:
 
 
 def test_a_dataset_with_two_regimes_is_not_shared_out() -> None:
-    lines = [line("letter", regime=regime) for regime in ("oracle", "label-free")]
+    lines = [line("letter", regime=regime) for regime in REGIMES]
     assert "regime: oracle (uses novel labels) and label-free;" in origin(lines)
     lines = [line("letter"), line("soybean", regime="label-free"), line("digits", regime="label-free")]
     assert "regime: oracle (uses novel labels) (Letter) and label-free (all others);" in origin(lines)

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 from newfound import KMeansDiscoverer, TabularNCD, datasets
+from newfound.benchmark import exhibits
 from newfound.benchmark.experiments import plan
 from newfound.benchmark.measure import measure, pack, weight
+from newfound.benchmark.methods import build
 from newfound.benchmark.trials import Protocol, Trial, key_of
-from newfound.errors import InputError
+from newfound.datasets import Dataset
+from newfound.errors import InputError, TrainingInterrupted
 from newfound.metrics import novel_scores
 
 SHORT: dict[str, Any] = {"epochs": 3, "pretrain_epochs": 1}
@@ -94,6 +99,16 @@ def test_the_same_trial_has_the_same_scores_again() -> None:
     assert [[line[name] for name in names] for line in first] == [[line[name] for name in names] for line in second]
 
 
+def test_half_a_training_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(models: Any, X: Any, y: Any) -> Any:
+        warnings.warn("stopped early", TrainingInterrupted, stacklevel=1)
+        return models
+
+    monkeypatch.setattr("newfound.benchmark.measure.fit_all", fit)
+    with pytest.raises(TrainingInterrupted):
+        measure((trial(),), "cpu")
+
+
 def test_representations_of_one_fit_serve_both_protocols() -> None:
     trials = tuple(
         trial("kmeans", seed, experiment="representations", variant="after_ssl", protocol=protocol, settings=settings)
@@ -123,16 +138,19 @@ def test_coefficients_are_those_of_the_columns_of_each_class() -> None:
     assert "pixel_0_2" in data["attributes"]
 
 
-def test_the_map_has_a_place_for_every_row_in_every_panel() -> None:
+def test_the_map_has_a_place_for_every_row_in_every_panel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exhibits, "_MAPPED", 60)  # t-SNE of many rows takes long
     (line,) = measure((trial(experiment="map", settings={"pretrain_epochs": 1}),), "cpu")
     data = line["data"]
     assert [panel["title"] for panel in data["panels"]][-1] == "Joint training, epoch 30"
     assert len(data["panels"]) == 4
-    assert {len(panel[axis]) for panel in data["panels"] for axis in "xy"} == {540} == {len(data["codes"])}
+    assert {len(panel[axis]) for panel in data["panels"] for axis in "xy"} == {60} == {len(data["codes"])}
+    assert len({tuple(panel["x"]) for panel in data["panels"]}) == 4
     assert sorted(data["class_names"]) == list("0123456789")
     assert data["novel"] == [False] * 5 + [True] * 5
     truth = datasets.load("digits").y_test
-    assert [data["class_names"][code] for code in data["codes"]] == truth.astype(str).tolist()
+    mapped = truth[np.random.RandomState(0).permutation(len(truth)) < 60]
+    assert [data["class_names"][code] for code in data["codes"]] == mapped.astype(str).tolist()
 
 
 def test_pseudo_labels_of_a_few_rows_follow_from_their_similarities() -> None:
@@ -152,8 +170,16 @@ def test_pseudo_labels_of_a_few_rows_follow_from_their_similarities() -> None:
 # ---- the search
 
 
-def test_the_search_scores_on_rows_that_it_sets_apart_and_then_on_the_test_rows() -> None:
+def test_the_search_scores_on_rows_that_it_sets_apart_and_then_on_the_test_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pytest.importorskip("optuna")
+
+    def build_shortly(method: str, data: Dataset, settings: dict[str, Any], seed: int, device: str) -> Any:
+        return build(method, data, settings | SHORT, seed, device)
+
+    for module in ("search", "measure"):
+        monkeypatch.setattr(f"newfound.benchmark.{module}.build", build_shortly)
     settings = {"n_trials": 3, "share": 0.2}
     trials = (
         trial(experiment="search", variant="bayesian", settings=settings),
@@ -174,7 +200,7 @@ def test_the_search_scores_on_rows_that_it_sets_apart_and_then_on_the_test_rows(
 
 
 def test_a_search_without_optuna_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "optuna", None)
+    monkeypatch.setitem(sys.modules, "optuna", None)
     one = trial(experiment="search", variant="bayesian", settings={"n_trials": 1, "share": 0.2})
     with pytest.raises(ImportError, match=r"newfound\[tune\]"):
         measure((one,), "cpu")

@@ -1,33 +1,29 @@
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from newfound.benchmark.figures import Figure
 from newfound.benchmark.page import fill
 from newfound.benchmark.rendering import markdown
 from newfound.benchmark.tables import TABLES, build_tables
 from newfound.errors import InputError
-
-from .made_lines import Line, line, lines_of_the_plan
+from tests.benchmark.made_lines import Line, line, lines_of_the_plan
 
 LINES = [line(0.84, seed=0), line(0.86, seed=1)]
 PATH = "main/pendigits/tabular_ncd/appendix/inductive"
 
 
-@dataclass(frozen=True)
-class Drawn:
-    png: Path
-    caption: str
+FILES = Path("/elsewhere/sweep.png"), Path("/elsewhere/sweep.svg")
+FIGURES = {"sweep": Figure("sweep", *FILES, "ACC for\nall [top_k]")}
 
 
 def filled(template: str, lines: list[Line] | None = None) -> str:
-    figures = {"sweep": Drawn(Path("/elsewhere/sweep.png"), "ACC for\nall [top_k]")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return fill(template, LINES if lines is None else lines, figures, "images/paper/")
+    """The page, of which nothing is absent."""
+    page, absent = fill(template, LINES if lines is None else lines, FIGURES, "images/paper")
+    assert absent == []
+    return page
 
 
 def test_prose_stays_as_it_is() -> None:
@@ -44,7 +40,7 @@ def test_values_are_those_of_the_tables() -> None:
 def test_other_values() -> None:
     names = ("n_seeds", "fit_seconds", "peak_memory_mib", "devices", "known_acc")
     page = filled(" ".join(f"{{{{value:{PATH}/{name}}}}}" for name in names))
-    assert page == "2 2.50 1,001 cpu 90.0"
+    assert page == "2 2.50 1,001 CPU 90.0"
 
 
 def test_a_value_of_a_sweep_needs_its_value() -> None:
@@ -94,14 +90,12 @@ def test_facts_say_what_was_used() -> None:
     ],
 )
 def test_what_has_no_lines_is_said_to_be_not_measured(placeholder: str) -> None:
-    with pytest.warns(UserWarning, match=placeholder.replace("±", ".")):
-        page = fill(f"It is {{{{{placeholder}}}}}.", LINES, {}, "images")
-    assert page == "It is not measured."
+    page = fill(f"It is {{{{{placeholder}}}}} and {{{{{placeholder}}}}}.", LINES, {}, "images")
+    assert page == ("It is not measured and not measured.", [placeholder])
 
 
 def test_facts_of_no_lines_are_not_measured() -> None:
-    with pytest.warns(UserWarning, match="facts:devices"):
-        assert fill("{{facts:devices}}", [], {}, "images") == "not measured"
+    assert fill("{{facts:devices}}", [], {}, "images") == ("not measured", ["facts:devices"])
 
 
 @pytest.mark.parametrize(
@@ -112,6 +106,9 @@ def test_facts_of_no_lines_are_not_measured() -> None:
         ("table:mian", "there is no table 'mian'"),
         ("figure:mian", "there is no figure 'mian'"),
         ("figure:map_nowhere", "there is no dataset 'nowhere'"),
+        ("figure:main_letter", "there is no figure 'main_letter'"),
+        ("value:mian/pendigits/tabular_ncd/appendix/inductive/acc", "there is no experiment 'mian'"),
+        ("value:main/pendigits/tabularncd/appendix/inductive/acc", "there is no method 'tabularncd'"),
         ("value:main/pendigits/acc", "expected EXPERIMENT/DATASET"),
         ("value:main/pendigitz/tabular_ncd/appendix/inductive/acc", "there is no dataset 'pendigitz'"),
         ("value:main/pendigits/tabular_ncd/appendix/inductiv/acc", "there is no protocol 'inductiv'"),

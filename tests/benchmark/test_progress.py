@@ -51,8 +51,8 @@ def test_lines_for_logs(capsys: pytest.CaptureFixture[str]) -> None:
     shown = LineProgress()
     shown.start(3, 7, left)
     left.ended("kmeans", 1.0, 30.0)
-    shown.ended([fakes.trial(0), fakes.trial(1)], Outcome([], seconds=30.0))
-    shown.ended([fakes.trial(5)], Outcome(error="no data"))
+    shown.ended([fakes.trial(0), fakes.trial(1)], Outcome([], seconds=30.0), 5)
+    shown.ended([fakes.trial(5)], Outcome(error="no data"), 5)
     shown.stop()
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -76,8 +76,8 @@ def test_a_bar_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(shown, BarProgress)
     shown.start(0, 2, left)
     left.ended("kmeans", 1.0, 30.0)
-    shown.ended([fakes.trial(0)], Outcome([], seconds=30.0))
-    shown.ended([fakes.trial(1)], Outcome(error="[no] data"))
+    shown.ended([fakes.trial(0)], Outcome([], seconds=30.0), 1)
+    shown.ended([fakes.trial(1)], Outcome(error="[no] data"), 1)
     shown.stop()
     drawn = terminal.getvalue()
     assert "0/2 trials time left not known yet" in drawn

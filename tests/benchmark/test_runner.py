@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,8 +31,8 @@ class Told(Progress):
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
         self.calls.append((n_done, n_planned))
 
-    def ended(self, pack: Sequence[Trial], outcome: Outcome) -> None:
-        self.calls.append([trial.seed for trial in pack])
+    def ended(self, pack: Sequence[Trial], outcome: Outcome, n_done: int) -> None:
+        self.calls.append(([trial.seed for trial in pack], n_done))
 
     def stop(self) -> None:
         self.calls.append("stop")
@@ -54,8 +55,56 @@ def test_what_is_missing_is_measured_and_the_rest_is_not(tmp_path: Path, jobs: i
     assert [lines[seed]["device"] for seed in range(4)] == ["cpu", "cpu", "auto", "auto"]
     assert (lines[3]["pid"] == os.getpid()) == (jobs == 1)
     assert progress.calls[0] == (2, 4)
-    assert sorted(progress.calls[1:-1]) == [[2], [3]]
+    assert sorted(seeds for seeds, _ in progress.calls[1:-1]) == [[2], [3]]
+    assert [n_done for _, n_done in progress.calls[1:-1]] == [3, 4]
     assert progress.calls[-1] == "stop"
+
+
+def test_of_a_pack_that_has_some_lines_only_the_others_are_written(tmp_path: Path) -> None:
+    """Packs are those of a first run, since what is fitted beside a trial changes its last digits."""
+    trials = [fakes.trial(seed, "baseline") for seed in range(5)]
+    packs = []
+
+    def measure(pack: tuple[Trial, ...], device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+        packs.append([trial.seed for trial in pack])
+        return [trial.line({"acc": len(packs)}) for trial in pack]
+
+    results, progress = ResultFile(tmp_path), Told()
+    run(trials[1:3], results, measure=measure)
+    before = results.path.read_bytes()
+    summary = run(trials, results, measure=measure, progress=progress)
+    assert packs == [[1, 2], [0, 1, 2, 3, 4]]
+    assert (summary.n_planned, summary.n_before, summary.n_measured) == (5, 2, 3)
+    assert progress.calls == [(2, 5), ([0, 1, 2, 3, 4], 5), "stop"]
+    assert results.path.read_bytes().startswith(before)
+    assert {line["seed"]: line["acc"] for line in ResultFile(tmp_path).lines} == {0: 2, 1: 1, 2: 1, 3: 2, 4: 2}
+
+
+def test_only_trials_without_a_result_count_as_failed(tmp_path: Path) -> None:
+    trials = [fakes.trial(seed, "baseline") for seed in range(5)]
+    results, progress = ResultFile(tmp_path), Told()
+    run(trials[:2], results, measure=fakes.measure)
+    summary = run(trials, results, measure=fakes.measure_badly, progress=progress)
+    assert [failure.n_trials for failure in summary.failures] == [3]
+    assert progress.calls[1:-1] == [([0, 1, 2, 3, 4], 2)]
+
+
+def test_a_torn_line_of_a_pack_of_networks_gets_the_scores_it_had(tmp_path: Path) -> None:
+    settings = {"epochs": 2, "pretrain_epochs": 1}
+    trials = [
+        Trial("main", "digits", "tabular_ncd", "default", "label-free", "inductive", seed, settings)
+        for seed in range(3)
+    ]
+    results = ResultFile(tmp_path)
+    run(trials, results, device="cpu")
+    whole = results.path.read_bytes()
+    results.path.write_bytes(whole[:-30])
+    assert run(trials, ResultFile(tmp_path), device="cpu").n_measured == 1
+    *kept, torn = whole.splitlines()
+    *same, redone = results.path.read_bytes().splitlines()
+    assert same == kept
+    took = ("fit_seconds", "predict_seconds", "peak_memory_mib")
+    assert json.loads(redone) | dict.fromkeys(took) == json.loads(torn) | dict.fromkeys(took)
 
 
 def test_nothing_is_loaded_where_all_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +132,7 @@ def test_one_process_keeps_the_order_and_several_begin_with_the_longest(
     monkeypatch.setattr(measuring, "weight", lambda pack: 1.0 + pack[0].seed)
     progress = Told()
     run(TRIALS, ResultFile(tmp_path / "one"), measure=fakes.measure, progress=progress)
-    assert progress.calls[1:-1] == [[0], [1], [2], [3]]
+    assert progress.calls[1:-1] == [([0], 1), ([1], 2), ([2], 3), ([3], 4)]
     given: list[Trial] = []
 
     def record(call: Any, works: list[tuple[Trial, ...]], n_workers: int) -> Any:
@@ -150,10 +199,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, jobs: int) -> None:
 
 def test_half_a_training_is_an_interruption_and_no_failure(tmp_path: Path) -> None:
     def measure(pack: tuple[Trial, ...], device: str, data_dir: Path | None) -> list[dict[str, Any]]:
-        import warnings
-
-        warnings.warn("stopped early", TrainingInterrupted, stacklevel=1)
-        return fakes.measure(pack, device, data_dir)
+        raise TrainingInterrupted("stopped early")
 
     summary = run(TRIALS, ResultFile(tmp_path), measure=measure)
     assert (summary.interrupted, summary.n_measured, summary.failures) == (True, 0, [])

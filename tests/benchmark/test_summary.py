@@ -5,8 +5,7 @@ import pytest
 
 from newfound.benchmark.paper import Score
 from newfound.benchmark.summary import show, show_difference, summarise
-
-from .made_lines import line
+from tests.benchmark.made_lines import line
 
 
 def test_seeds_of_one_measurement_are_summarised_together() -> None:

@@ -10,8 +10,7 @@ from newfound.benchmark.paper import Score
 from newfound.benchmark.rendering import Table, markdown
 from newfound.benchmark.tables import TABLES, build_tables, write_tables
 from newfound.errors import InputError
-
-from .made_lines import FOUND, Line, line, lines_of_the_plan
+from tests.benchmark.made_lines import FOUND, Line, line, lines_of_the_plan
 
 
 def records(table: Table) -> list[dict[str, str]]:
@@ -49,12 +48,12 @@ def test_without_lines_there_are_no_tables() -> None:
 
 def test_main_table_has_ours_the_papers_and_the_difference() -> None:
     table = build_tables([line(0.84, seed=0), line(0.86, seed=1)])["main"]
-    assert one(table, Dataset="pendigits") == {
-        "Dataset": "pendigits",
+    assert one(table, Dataset="Pendigits") == {
+        "Dataset": "Pendigits",
         "Method": "TabularNCD",
         "Fitted on": "training rows",
         "Seeds": "2",
-        "Device": "cpu",
+        "Device": "CPU",
         "BACC": "84.0 ± 1.0",
         "BACC, paper": "85.5 ± 0.7",
         "BACC, difference": "−1.5",
@@ -74,7 +73,7 @@ def test_papers_figures_stand_only_beside_the_same_protocol() -> None:
 def test_label_free_settings_of_tabular_ncd_are_not_in_the_oracle_table() -> None:
     lines = [line(0.85), competitor(0.5, "tabular_ncd", "inductive"), competitor(0.6, "baseline", "inductive")]
     tables = build_tables(lines)
-    ours = [row["ACC"] for row in records(tables["main"]) if row["Dataset"] == "pendigits"]
+    ours = [row["ACC"] for row in records(tables["main"]) if row["Dataset"] == "Pendigits"]
     assert ours == ["85.0", "60.0"]
     assert [row["ACC"] for row in records(tables["main_label_free"])] == ["50.0", "60.0"]
     assert not any("paper" in column for column in tables["main_label_free"].columns)
@@ -91,8 +90,8 @@ def test_best_of_a_dataset_is_bold() -> None:
 def test_far_means_are_marked_and_the_mark_is_explained() -> None:
     lines = [line(0.80 + 0.002 * seed, seed=seed) for seed in range(10)] + [line(0.72, dataset="letter")]
     table = build_tables(lines)["main"]
-    assert one(table, Dataset="pendigits")["ACC, difference"] == "−4.7 †"
-    assert one(table, Dataset="letter")["ACC, difference"] == "+0.2"
+    assert one(table, Dataset="Pendigits")["ACC, difference"] == "−4.7 †"
+    assert one(table, Dataset="Letter")["ACC, difference"] == "+0.2"
     assert f"† {NOTES['†']}" in markdown(table)
     assert "†" not in markdown(build_tables(lines[-1:])["main"])
 
@@ -114,23 +113,23 @@ def test_far_is_a_point_and_two_standard_errors(ours: Score, n: int, theirs: Sco
 
 def test_what_cannot_be_compared_or_measured_says_so(all_lines: list[Line]) -> None:
     table = build_tables(all_lines)["main"]
-    human = one(table, Dataset="human ‡", Method="TabularNCD")
+    human = one(table, Dataset="Human ‡", Method="TabularNCD")
     assert (human["ACC, paper"], human["ACC, difference"]) == ("99.0 ± 0.2", "—")
-    census = one(table, Dataset="census §", Method="TabularNCD")
+    census = one(table, Dataset="Census §", Method="TabularNCD")
     assert (census["ACC"], census["ACC, paper"]) == ("not measured", "50.1 ± 0.9")
-    unfinished = one(table, Dataset="mnist", Method="Spectral clustering", Fitted_on="novel test rows")
+    unfinished = one(table, Dataset="MNIST", Method="Spectral clustering", Fitted_on="novel test rows")
     assert unfinished["ACC, paper"] == "— ¶"
     text = markdown(table)
     assert "66 of 561 features: not comparable" in text
     assert "Not measured: the data is not here" in text
     assert "Did not finish within an hour" in text
-    assert records(table)[0]["Dataset"] == "mnist"
-    assert {row["Device"] for row in records(table) if row["Dataset"] == "mnist"} == {"cuda"}
+    assert records(table)[0]["Dataset"] == "MNIST"
+    assert {row["Device"] for row in records(table) if row["Dataset"] == "MNIST"} == {"NVIDIA H200"}
 
 
 def test_published_settings_are_a_row_of_their_own(all_lines: list[Line]) -> None:
     table = build_tables(all_lines)["main"]
-    assert one(table, Dataset="satimage", Method="TabularNCD, published settings")["ACC, paper"] == "91.4 ± 5.0"
+    assert one(table, Dataset="Satimage", Method="TabularNCD, published settings")["ACC, paper"] == "91.4 ± 5.0"
 
 
 def test_later_study_is_beside_label_free_figures_only() -> None:
@@ -154,14 +153,14 @@ def test_ablation_shows_the_change_against_all_parts() -> None:
 def test_ablation_keeps_regimes_apart(all_lines: list[Line]) -> None:
     tables = build_tables(all_lines)
     oracle, label_free = ({row["Dataset"] for row in records(tables[n])} for n in ("ablation", "ablation_label_free"))
-    assert "satimage" in oracle
-    assert "optdigits" in label_free
+    assert "Satimage" in oracle
+    assert "Optdigits" in label_free
     assert not oracle & label_free
 
 
 def test_representations_have_both_protocols_and_the_original_data(all_lines: list[Line]) -> None:
     tables = build_tables(all_lines)
-    mine = [row for row in records(tables["representations"]) if row["Dataset"] == "letter"]
+    mine = [row for row in records(tables["representations"]) if row["Dataset"] == "Letter"]
     assert [row["Representation"] for row in mine[::2]] == [
         "original data",
         "after pre-training",
@@ -196,9 +195,9 @@ def test_sweep_says_what_is_best_and_how_much_it_matters() -> None:
 
 def test_sweep_names_every_device_and_the_fewest_seeds() -> None:
     lines = curve("sweep", "top_k", {1: 0.5, 4: 0.8})
-    lines += [one | {"seed": 1, "device": "cuda"} for one in lines[1:]]
+    lines += [one | {"seed": 1, "device": "cuda", "device_name": "NVIDIA H200"} for one in lines[1:]]
     (row,) = records(build_tables(lines)["sweep"])
-    assert (row["Seeds"], row["Device"]) == ("1", "cpu, cuda")
+    assert (row["Seeds"], row["Device"]) == ("1", "CPU, NVIDIA H200")
 
 
 def test_threshold_is_compared_with_top_k() -> None:
@@ -220,12 +219,12 @@ def test_threshold_is_compared_with_top_k() -> None:
 def test_search_is_beside_the_appendix_and_says_oracle(all_lines: list[Line]) -> None:
     table = build_tables(all_lines)["search"]
     assert table.caption.startswith("Oracle: uses novel labels.")
-    found = one(table, Dataset="letter", Settings="found")
+    found = one(table, Dataset="Letter", Settings="found")
     assert (found["top_k"], found["lr_classification"], found["dropout"]) == ("7.25", "0.001235", "—")
-    assert (found["Trials"], found["Validation ACC"], found["Seeds"]) == ("2", "90.0", "2")
+    assert (found["Trials"], found["Validation ACC"], found["Seeds"]) == ("3", "90.0", "2")
     main = build_tables(all_lines)["main"]
-    appendix = one(table, Dataset="letter", Settings="appendix")
-    assert appendix["Test ACC"] == one(main, Dataset="letter", Method="TabularNCD")["ACC"]
+    appendix = one(table, Dataset="Letter", Settings="appendix")
+    assert appendix["Test ACC"] == one(main, Dataset="Letter", Method="TabularNCD")["ACC"]
     unscored = [one for one in all_lines if one["experiment"] == "search"]
     assert records(build_tables(unscored)["search"])[0]["Test ACC"] == "not measured"
     assert unscored[0]["data"]["best"] == FOUND
@@ -234,8 +233,8 @@ def test_search_is_beside_the_appendix_and_says_oracle(all_lines: list[Line]) ->
 def test_cost_is_a_seeds_share_of_its_pack_by_device() -> None:
     lines = [line(0.8, seed=0), line(0.8, seed=1, device="cuda", device_name="NVIDIA H200", fit_seconds=2.0)]
     slow, quick = records(build_tables(lines)["cost"])
-    assert (slow["Device"], slow["Fit, seconds a seed"], slow["Peak memory, MiB"]) == ("cpu (x86_64)", "2.50", "1,000")
-    assert (quick["Device"], quick["Fit, seconds a seed"]) == ("cuda (NVIDIA H200)", "0.50")
+    assert (slow["Device"], slow["Fit, seconds a seed"], slow["Peak memory, MiB"]) == ("CPU", "2.50", "1,000")
+    assert (quick["Device"], quick["Fit, seconds a seed"]) == ("NVIDIA H200", "0.50")
 
 
 def test_files_are_written_in_three_forms_and_an_index(all_lines: list[Line], tmp_path: Path) -> None:

@@ -27,9 +27,10 @@ def test_help_answers_at_once() -> None:
     assert min(seconds) < 0.3
 
 
-def test_help_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("command", [[], ["bench"], ["bench", "run"], ["bench", "page"]])
+def test_help_imports_nothing_heavy(command: list[str]) -> None:
     code = (
-        "import sys; from newfound.cli.app import run; run(['--help']);"
+        f"import sys; from newfound.cli.app import run; run({[*command, '--help']});"
         "heavy = {'torch', 'sklearn', 'numpy', 'scipy', 'pandas', 'rich', 'matplotlib'} & set(sys.modules);"
         "print('heavy:', sorted(heavy))"
     )
@@ -45,9 +46,20 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
     assert capsys.readouterr().out == f"newfound {__version__}\n"
 
 
-def test_help_names_every_command_in_full(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--help"]) == 0
-    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
+@pytest.mark.parametrize(
+    ("group", "commands"),
+    [
+        ([], ["demo", "info", "bench"]),
+        (["bench"], ["run", "status", "list", "tables", "figures", "page"]),
+    ],
+)
+def test_help_names_every_command_in_full(
+    group: list[str], commands: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*group, "--help"]) == 0
+    shown = capsys.readouterr().out.partition("Commands:")[2]
+    assert [line.split()[0] for line in shown.splitlines() if line] == commands
+    assert "..." not in shown
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from tests.datasets.server import Server, serving
 DATA = os.environ.get("NEWFOUND_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="NEWFOUND_DATA does not name the folder with the benchmark files")
 
+not_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may go everywhere")
+
 
 def zipped(members: dict[str, bytes]) -> bytes:
     file = io.BytesIO()

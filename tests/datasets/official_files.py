@@ -63,9 +63,7 @@ def _features(name: str, rng: np.random.Generator, n: int, target: Any) -> dict[
         case "census":
             ids = {"caseid": np.arange(100_000, 100_000 + n, dtype=np.int32)}
             wide = {"iRemplpar": np.r_[223, rng.integers(0, 224, n - 1)].astype(np.int16)}
-            return {
-                column: (ids | small(CENSUS) | wide | {"iYearsch": target.astype(np.int8)})[column] for column in CENSUS
-            } | ids
+            return small(CENSUS) | ids | wide | {"iYearsch": target.astype(np.int8)}
         case "human":
             numbers = {column: rng.uniform(-1, 1, n).round(7) for column in HUMAN_UNIQUE}
             return numbers | {"subject": rng.integers(1, 31, n).astype(np.int8)}
@@ -143,9 +141,7 @@ def _satimage(frame: pd.DataFrame) -> dict[str, bytes]:
 
 
 def _optdigits(frame: pd.DataFrame) -> dict[str, bytes]:
-    return {f"optdigits.{part[:3]}": _lines(_part(frame, part)) for part in ("train", "test")} | {
-        "optdigits.tes": _lines(_part(frame, "test"))
-    }
+    return {f"optdigits.{part[:3]}": _lines(_part(frame, part)) for part in ("train", "test")}
 
 
 def _covertype(frame: pd.DataFrame) -> dict[str, bytes]:

@@ -108,6 +108,14 @@ def test_archives_that_were_cut_off(kept: float, tmp_path: Path) -> None:
             check_archive(written(tmp_path / "a", content[: int(len(content) * kept)]), kind, MOST)
 
 
+def test_member_packed_in_another_way_than_it_says(tmp_path: Path) -> None:
+    content = bytearray(zipped({"x.txt": bytes(range(256)) * 9}))
+    bzip2 = 12
+    content[content.rindex(b"PK\x01\x02") + 10] = bzip2
+    with open_archive(written(tmp_path / "a.zip", bytes(content)), MOST) as archive, pytest.raises(DAMAGED):
+        archive.read("x.txt")
+
+
 def test_damaged_member_is_noticed(tmp_path: Path) -> None:
     content = bytearray(zipped({"x.txt": bytes(range(256)) * 9}))
     content[60] ^= 255

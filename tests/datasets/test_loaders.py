@@ -87,7 +87,7 @@ def test_names_are_those_of_the_registry() -> None:
     assert len(names()) == 13
 
 
-@pytest.mark.parametrize("name", ["pendigit", "", None, 7])
+@pytest.mark.parametrize("name", ["pendigit", "", None, 7, ["letter"]])
 def test_unknown_name_lists_the_known_ones(name: Any) -> None:
     with pytest.raises(InputError, match=r"expected one of digits, mnist, .*dermatology"):
         load(name)

@@ -43,6 +43,11 @@ def test_benchmarks_can_still_be_hashed() -> None:
     assert len(set(BENCHMARKS.values())) == len(BENCHMARKS)
 
 
+def test_address_is_that_of_the_file_or_of_the_folder_of_several() -> None:
+    assert SOURCES["letter"].address.endswith("/59/letter+recognition.zip")
+    assert SOURCES["mnist"].address.endswith("/mnist")
+
+
 def test_file_names_are_those_under_which_browsers_save() -> None:
     assert SOURCES["letter"].files == ("letter+recognition.zip",)
     assert SOURCES["mnist"].files[0] == "train-images-idx3-ubyte.gz"

@@ -16,13 +16,15 @@ Box = tuple[str, tuple[float, float, float, float]]
 
 
 class Catcher:
-    """Takes the place of the function that writes files, and keeps the texts of every figure by name of the file."""
+    """Takes the place of the function that writes files, and keeps the texts of every PNG file by its name."""
 
     def __init__(self) -> None:
         self.texts: dict[str, list[Box]] = {}
         self.sizes: dict[str, tuple[int, int]] = {}
 
     def __call__(self, figure: Any, path: Path) -> None:
+        if path.suffix != ".png":  # the same texts once more
+            return
         self.texts[path.name] = texts_of(figure)
         self.sizes[path.name] = figure.canvas.get_width_height()
 

@@ -26,7 +26,7 @@ def test_files_name_the_curves_that_are_there(tmp_path: Path) -> None:
     assert all(path.stat().st_size > 1000 for path in paths)
 
 
-def test_a_ring_lies_on_the_line_as_drawn_and_not_beyond_it(tmp_path: Path, monkeypatch: object) -> None:
+def test_a_ring_lies_on_the_line_as_drawn_and_not_beyond_it() -> None:
     from matplotlib.figure import Figure
 
     from newfound.pictures.curves import _draw_panel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-import resource
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,21 @@ _PACKAGES = ("torch", "numpy", "scikit-learn")
 
 
 def peak_memory(*, reset: bool = False) -> float:
-    """Return the largest resident memory of this process so far, in MiB; count from now on if ``reset`` (on Linux)."""
-    try:
-        if reset:
+    """Return the largest resident memory of this process so far, in MiB, or 0 where the system does not tell.
+
+    Counts from now on if ``reset``, where the system allows that: on Linux, but not in every container.
+    """
+    if reset:
+        with suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
+    try:
         status = Path("/proc/self/status").read_text()
-    except OSError:  # no Linux: macOS counts in bytes and cannot start anew
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0**2
+    except OSError:  # no Linux
+        try:
+            import resource
+        except ImportError:  # Windows
+            return 0.0
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0**2  # macOS counts in bytes
     return next(int(line.split()[1]) / 1024.0 for line in status.splitlines() if line.startswith("VmHWM"))
 
 

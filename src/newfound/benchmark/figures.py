@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from newfound.benchmark import paper
 from newfound.benchmark.captions import Line, Lines, datasets_of, name_of, names_of, origin, sorted_lines
 from newfound.benchmark.summary import Summary, summarise
-from newfound.benchmark.trials import key_of
 from newfound.errors import InputError
 from newfound.pictures.coefficients import most_telling, write_coefficients
 from newfound.pictures.curves import Curve, CurvePanel, write_curves
@@ -22,6 +21,7 @@ from newfound.pictures.pairs import chosen_pairs, write_pairs
 from newfound.pictures.style import NOVEL_COLOURS
 
 Files = Sequence[Path]
+Draw = Callable[[Lines, Files], str | None]
 
 _SWEPT = {
     "top_k": ("top_k: positives a row", "% of half a batch", True),
@@ -77,62 +77,52 @@ def write_figures(lines: Lines, folder: Path) -> dict[str, Figure]:
     Parameters
     ----------
     lines : sequence of mapping
-        Lines of the results. Where two are of the same trial, the later one counts.
+        Lines of the results, one for each trial.
     folder : Path
         Where the files go; made if it is not there.
 
     Returns
     -------
     dict of str to Figure
-        By name: "main", "ablation", "sweep", "threshold" and "search" over all datasets; "coefficients_<dataset>",
-        "map_<dataset>" and "pairs_<dataset>".
+        By name: those in ``OVERALL`` show all datasets; of those in ``OF_A_DATASET`` there is one for each dataset,
+        such as "map_letter".
 
     Raises
     ------
-    MissingExtraError
-        If matplotlib is not installed.
-    InputError
-        If a file cannot be written.
+    MissingExtraError, InputError
+        If matplotlib is not installed; if the folder cannot be made, or a file not be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"The folder {folder} cannot be made: {error.strerror}. Choose another folder.") from None
-    lines = list({key_of(line): line for line in lines}.values())
     figures = {}
-    for name, (draw, part) in _plan(lines).items():
+    for name, draw, part in _plan(lines):
         png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-        figures[name] = Figure(name, png, svg, draw(part, (png, svg)))
+        caption = draw(part, (png, svg))
+        if caption is not None:
+            figures[name] = Figure(name, png, svg, caption)
     return figures
 
 
-def _plan(lines: Lines) -> dict[str, tuple[Callable[[Lines, Files], str], Lines]]:
-    """Which figures there are: by name, the function that draws it and the lines it shows."""
-    overall: dict[str, tuple[Callable[[Lines, Files], str], set[str]]] = {
-        "main": (_main, {"main"}),
-        "ablation": (_ablation, {"ablation"}),
-        "sweep": (_sweep, {"sweep"}),
-        "threshold": (_threshold, {"threshold", "sweep"}),
-        "search": (_search, {"search"}),
-    }
-    each = {"coefficients": _coefficients, "map": _map, "pairs": _pairs}
-    plan: dict[str, tuple[Callable[[Lines, Files], str], Lines]] = {}
-    for name, (draw, experiments) in overall.items():
+def _plan(lines: Lines) -> Iterator[tuple[str, Draw, Lines]]:
+    """Say which figures there are: the name, the function that draws it, and the lines that it shows."""
+    for name, draw in OVERALL.items():
+        # a threshold is compared with top_k, which is part of the sweep
+        shown = ("threshold", "sweep") if name == "threshold" else (name,)
         if any(line["experiment"] == name for line in lines):
-            plan[name] = (draw, sorted_lines(line for line in lines if line["experiment"] in experiments))
-    for name, draw in each.items():
+            yield name, draw, sorted_lines(line for line in lines if line["experiment"] in shown)
+    for name, draw in OF_A_DATASET.items():
         part = sorted_lines(line for line in lines if line["experiment"] == name)
-        for dataset in dict.fromkeys(line["dataset"] for line in part):
-            of_dataset = [line for line in part if line["dataset"] == dataset]
-            plan[f"{name}_{dataset}"] = (draw, of_dataset)
-    return plan
+        for dataset in datasets_of(part):
+            yield f"{name}_{dataset}", draw, [line for line in part if line["dataset"] == dataset]
 
 
 # ---- over all datasets
 
 
 def _main(lines: Lines, files: Files) -> str:
-    summaries = [summary for summary in summarise(lines) if "acc" in summary.scores]
+    summaries = summarise(lines)
     keys = {(summary.method, summary.regime) for summary in summaries}
     order = [key for key in _METHODS if key in keys] + sorted(keys - _METHODS.keys())
     names = names_of(lines)
@@ -181,11 +171,9 @@ def _papers_dots(dataset: str, order: Sequence[tuple[str, str]]) -> list[Dot]:
     return dots
 
 
-def _ablation(lines: Lines, files: Files) -> str:
+def _ablation(lines: Lines, files: Files) -> str | None:
     datasets, names = datasets_of(lines), names_of(lines)
-    accs = {
-        (line["dataset"], line["variant"], line["seed"]): 100 * line["acc"] for line in lines if line["acc"] is not None
-    }
+    accs = {(line["dataset"], line["variant"], line["seed"]): 100 * line["acc"] for line in lines}
     panels = []
     for variant, title in _PARTS.items():
         dots = []
@@ -203,6 +191,8 @@ def _ablation(lines: Lines, files: Files) -> str:
             if whole and left:
                 dots.append(Dot(row, _PAPERS_CHANGE, left["acc"].mean - whole["acc"].mean, 0.0))
         panels.append(DotPanel(title, dots))
+    if not any(panel.dots for panel in panels):  # there is nothing to compare with yet
+        return None
     write_dots(
         files,
         panels,
@@ -276,13 +266,9 @@ def _threshold(lines: Lines, files: Files) -> str:
 def _search(lines: Lines, files: Files) -> str:
     names = names_of(lines)
     curves = []
-    for dataset in datasets_of(lines):
-        found = [
-            [100 * trial["acc"] for trial in line["data"]["trials"]] for line in lines if line["dataset"] == dataset
-        ]
-        n = min(map(len, found))
-        best = np.maximum.accumulate([accs[:n] for accs in found], axis=1)
-        curves.append(Curve(names[dataset], np.arange(1.0, n + 1), best.mean(axis=0), best.std(axis=0)))
+    for line in lines:
+        best = np.maximum.accumulate([100 * trial["acc"] for trial in line["data"]["trials"]])
+        curves.append(Curve(names[line["dataset"]], np.arange(1.0, len(best) + 1), best, np.zeros(len(best))))
     write_curves(
         files,
         [CurvePanel("", "trials", "best validation ACC so far, %", curves, steps=True)],
@@ -319,8 +305,7 @@ def _coefficients(lines: Lines, files: Files) -> str:
     return (
         f"Coefficients of a logistic regression on {name}, in absolute value. Bars: the sum over the known classes. "
         f"Marks: each novel class. {which}{'' if all_of_them else f', {len(shown)} of {len(known)}'}. Marks far beyond "
-        "a bar belong to attributes that a classifier of the known classes has little reason to keep. "
-        + origin(lines[:1])
+        "a bar belong to attributes that a classifier of the known classes has little reason to keep. " + origin([line])
     )
 
 
@@ -349,7 +334,7 @@ def _map(lines: Lines, files: Files) -> str:
     titles = "; ".join(panel.title[:1].lower() + panel.title[1:] for panel in panels)
     return (
         f"{len(codes)} rows of {name}, laid out by t-SNE: {titles}. Colours are the true novel classes, grey marks the "
-        "known ones; names stand where a class is densest. " + origin(lines[:1])
+        "known ones; names stand where a class is densest. " + origin([line])
     )
 
 
@@ -366,7 +351,7 @@ def _pairs(lines: Lines, files: Files) -> str:
         similarities,
         positives,
         k=k,
-        title=f"{name[:1].upper()}{name[1:]}: from a batch to its pseudo labels",
+        title=f"{name}: from a batch to its pseudo labels",
     )
     mirrored = bool((positives & ~chosen_pairs(similarities, positives, k)).any())
     return (
@@ -374,22 +359,22 @@ def _pairs(lines: Lines, files: Files) -> str:
         "their true classes, which are not used. Middle: cosine similarities of all pairs in the latent space. Right: "
         f"each row chooses the {k} most similar ones"
         + ("; a pair is positive if either chose the other. " if mirrored else ". ")
-        + origin(lines[:1])
+        + origin([line])
     )
 
 
 # ---- curves and limits
 
 
-def _curves(lines: Lines, variant: str, measure: Callable[[Line], float | None], *, rings: bool = False) -> list[Curve]:
+def _curves(lines: Lines, variant: str, measure: Callable[[Line], float], *, rings: bool = False) -> list[Curve]:
     """One curve a dataset: a measure, over seeds, against the values of the hyper-parameter that the variant names."""
     names = names_of(lines)
     curves = []
     for dataset in datasets_of(lines):
         values: dict[float, list[float]] = {}
         for line in lines:
-            if (line["dataset"], line["variant"]) == (dataset, variant) and (y := measure(line)) is not None:
-                values.setdefault(float(line["settings"][variant]), []).append(100 * y)
+            if (line["dataset"], line["variant"]) == (dataset, variant):
+                values.setdefault(float(line["settings"][variant]), []).append(100 * measure(line))
         if values:
             x = sorted(values)
             mean, sd = (np.array([f(values[value]) for value in x]) for f in (np.mean, np.std))
@@ -404,9 +389,8 @@ def _dodged(curves: Sequence[Curve]) -> list[Curve]:
     return [replace(curve, mean=curve.mean + _DODGE * (i - middle)) for i, curve in enumerate(curves)]
 
 
-def _acc(line: Line) -> float | None:
-    acc: float | None = line["acc"]
-    return acc
+def _acc(line: Line) -> float:
+    return float(line["acc"])
 
 
 def _share_used(line: Line) -> float:
@@ -425,3 +409,17 @@ def _limits(panels: Sequence[DotPanel]) -> tuple[float, float]:
     dots = [dot for panel in panels for dot in panel.dots]
     low, high = min(dot.mean - dot.sd for dot in dots), max(dot.mean + dot.sd for dot in dots)
     return float(10 * np.floor((low - 1) / 10)), float(10 * np.ceil((high + 1) / 10))
+
+
+OVERALL: dict[str, Draw] = {
+    "main": _main,
+    "ablation": _ablation,
+    "sweep": _sweep,
+    "threshold": _threshold,
+    "search": _search,
+}
+OF_A_DATASET: dict[str, Draw] = {"coefficients": _coefficients, "map": _map, "pairs": _pairs}
+"""Functions that draw a figure, named like the experiment that it shows, and return its caption.
+
+None where nothing is to be drawn.
+"""

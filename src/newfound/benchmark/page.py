@@ -5,38 +5,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from newfound.benchmark import paper
 from newfound.benchmark.captions import device_of
 from newfound.benchmark.cells import ABSENT
+from newfound.benchmark.experiments import EXPERIMENTS, METHOD_NAMES
+from newfound.benchmark.figures import OF_A_DATASET, OVERALL, Figure
 from newfound.benchmark.rendering import escape_markdown, markdown
 from newfound.benchmark.summary import METRICS, Summary, show, summarise
 from newfound.benchmark.tables import TABLES, build_tables
 from newfound.datasets import names
-from newfound.errors import InputError, warn_user
+from newfound.errors import InputError
 
-_FIGURES = ("main", "ablation", "sweep", "threshold", "search", "coefficients", "map", "pairs")
 _PATH = "EXPERIMENT/DATASET/METHOD/VARIANT/PROTOCOL/METRIC"
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
-class FigureFile(Protocol):
-    """A figure that was written."""
-
-    @property
-    def png(self) -> Path:
-        """Its file."""
-
-    @property
-    def caption(self) -> str:
-        """What is to be seen."""
-
-
 def fill(
-    template: str, lines: Sequence[Mapping[str, Any]], figures: Mapping[str, FigureFile], image_folder: str
-) -> str:
+    template: str, lines: Sequence[Mapping[str, Any]], figures: Mapping[str, Figure], image_folder: str
+) -> tuple[str, list[str]]:
     """Fill the placeholders of a page, so that its prose and its tables cannot disagree.
 
     Parameters
@@ -54,15 +42,17 @@ def fill(
         - ``{{facts:versions}}`` and ``{{facts:devices}}``: what the lines were measured with.
     lines : sequence of mapping
         Lines of the results, one for each trial.
-    figures : mapping of str to FigureFile
+    figures : mapping of str to Figure
         The figures that were drawn, by name.
     image_folder : str
         Where the page finds the files of the figures, relative to itself.
 
     Returns
     -------
-    str
-        The page. Where lines are lacking it says "not measured", and a warning lists these places.
+    page : str
+        Says "not measured" where lines are lacking.
+    absent : list of str
+        The placeholders for which it says so.
 
     Raises
     ------
@@ -71,18 +61,14 @@ def fill(
     """
     filler = _Filler(lines, figures, image_folder)
     page = _PLACEHOLDER.sub(lambda match: filler.text_for(match[1].strip()), template)
-    if filler.absent:
-        warn_user(f"Not measured, so the page says so: {', '.join(dict.fromkeys(filler.absent))}.")
-    return page
+    return page, list(dict.fromkeys(filler.absent))
 
 
 class _Filler:
-    def __init__(
-        self, lines: Sequence[Mapping[str, Any]], figures: Mapping[str, FigureFile], image_folder: str
-    ) -> None:
+    def __init__(self, lines: Sequence[Mapping[str, Any]], figures: Mapping[str, Figure], image_folder: str) -> None:
         self.lines = lines
         self.figures = figures
-        self.image_folder = image_folder.rstrip("/")
+        self.image_folder = image_folder
         self.summaries = summarise(lines)
         self.tables = build_tables(lines)
         self.absent: list[str] = []
@@ -118,9 +104,10 @@ class _Filler:
         figure = self.figures.get(name)
         if figure is None:
             experiment, _, dataset = name.partition("_")
-            _check("figure", experiment, _FIGURES)
-            if dataset:
+            if experiment in OF_A_DATASET:
                 _check("dataset", dataset, names())
+            else:
+                _check("figure", name, (*OVERALL, *(f"{one}_DATASET" for one in OF_A_DATASET)))
             return None
         caption = escape_markdown(" ".join(figure.caption.split()))
         return f"![{caption}]({self.image_folder}/{figure.png.name})\n\n*{caption}*"
@@ -137,6 +124,8 @@ class _Filler:
 
     def _found(self, where: Sequence[str]) -> Summary | None:
         experiment, dataset, method, variant, protocol = where
+        _check("experiment", experiment, (*EXPERIMENTS, "searched"))
+        _check("method", method, METHOD_NAMES)
         variant, _, value = variant.partition("=")
         names_of_it = (experiment, dataset, method, variant, protocol)
         found = [s for s in self.summaries if (s.experiment, s.dataset, s.method, s.variant, s.protocol) == names_of_it]

@@ -123,19 +123,6 @@ By dataset and method. There the settings were found without novel labels, the n
 clusterers were fitted on the test rows.
 """
 
-CONSTANTS: dict[str, Any] = {
-    "batch_size": 512,
-    "pretrain_batch_size": 128,
-    "encoder_layers": "[d, d, d]",
-    "alpha": 2.0,
-    "ssl_lr": 0.001,
-    "epochs": 30,
-    "pretrain_epochs": 30,
-    "p_m": 0.3,
-    "optimizer": "AdamW",
-}
-"""What the paper did not tune."""
-
 
 def _settings(
     top_k: float, w1: float, w2: float, lr: tuple[float, float], k_neighbors: int, dropout: float, activation: str

@@ -104,8 +104,8 @@ class Progress:
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
         """Begin with so many trials done of those planned."""
 
-    def ended(self, pack: Sequence[Trial], outcome: Outcome) -> None:
-        """Show that a pack has ended; ``left`` has taken it into account."""
+    def ended(self, pack: Sequence[Trial], outcome: Outcome, n_done: int) -> None:
+        """Show that a pack has ended, and how many trials are done now; ``left`` has taken it into account."""
 
     def stop(self) -> None:
         """Show nothing any more."""
@@ -116,14 +116,13 @@ class LineProgress(Progress):
 
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
         """Begin with so many trials done of those planned."""
-        self._done, self._planned, self._left = n_done, n_planned, left
+        self._planned, self._left = n_planned, left
 
-    def ended(self, pack: Sequence[Trial], outcome: Outcome) -> None:
+    def ended(self, pack: Sequence[Trial], outcome: Outcome, n_done: int) -> None:
         """Print a line."""
-        self._done += 0 if outcome.error else len(pack)
         how = f"failed: {outcome.error}" if outcome.error else f"{outcome.seconds:.1f} s"
         print(
-            f"[{self._done}/{self._planned}] {name_of(pack)}: {how}; {_time_left(self._left)}",
+            f"[{n_done}/{self._planned}] {name_of(pack)}: {how}; {_time_left(self._left)}",
             file=sys.stderr,
             flush=True,
         )
@@ -145,7 +144,7 @@ class BarProgress(Progress):
             def render(self, task: Any) -> Text:
                 return Text(_time_left(left))
 
-        self._left, self._done, self._planned = left, n_done, n_planned
+        self._left, self._planned = left, n_planned
         self._bar = RichProgress(
             BarColumn(bar_width=20),
             TextColumn("{task.fields[count]}"),
@@ -157,25 +156,23 @@ class BarProgress(Progress):
             console=Console(stderr=True),
             expand=True,
         )
-        self._task = self._bar.add_task("", total=1.0, count=self._count())
+        self._task = self._bar.add_task("", total=1.0, count=self._count(n_done))
         self._bar.start()
 
-    def ended(self, pack: Sequence[Trial], outcome: Outcome) -> None:
+    def ended(self, pack: Sequence[Trial], outcome: Outcome, n_done: int) -> None:
         """Move the bar; a failure also stays above it."""
         if outcome.error:
             self._bar.console.print(f"{name_of(pack)} failed: {outcome.error}", markup=False, highlight=False)
-        else:
-            self._done += len(pack)
         self._bar.update(
-            self._task, completed=self._left.share(), description=f"last {name_of(pack)}", count=self._count()
+            self._task, completed=self._left.share(), description=f"last {name_of(pack)}", count=self._count(n_done)
         )
 
     def stop(self) -> None:
         """Leave the bar as it is."""
         self._bar.stop()
 
-    def _count(self) -> str:
-        return f"{self._done}/{self._planned} trials"
+    def _count(self, n_done: int) -> str:
+        return f"{n_done}/{self._planned} trials"
 
 
 def progress_for_terminal() -> Progress:

@@ -65,13 +65,9 @@ def sweep(summaries: Sequence[Summary]) -> Table:
         name = dataset_cell(dataset, reduced=tried.summaries[0].reduced)
         row: Row = [name, parameter, *tried.run_cells, str(len(tried.values))]
         row += [f"{tried.values[tried.best]:g}", tried.acc_at(tried.best), tried.stretches(tried.is_close)]
-        if dataset in paper.SETTINGS:
-            value = paper.SETTINGS[dataset][parameter]
-            near = tried.nearest(value)
-            row += [f"{value:g}", f"{tried.acc_at(near)} (at {tried.values[near]:g})"]
-        else:
-            row += ["—", "—"]
-        rows.append(row)
+        value = paper.SETTINGS[dataset][parameter]
+        near = tried.nearest(value)
+        rows.append([*row, f"{value:g}", f"{tried.acc_at(near)} (at {tried.values[near]:g})"])
     head = ("Dataset", "Parameter", *RUN_COLUMNS, "Values tried")
     return new_table(
         "sweep",

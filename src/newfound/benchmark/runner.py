@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-import warnings
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from newfound.benchmark.progress import Progress, TimeLeft, name_of
 from newfound.benchmark.results import ResultFile
 from newfound.benchmark.trials import Trial, key_of
 from newfound.benchmark.workers import Outcome, outcome_of, outcomes
-from newfound.errors import InputError, TrainingInterrupted
+from newfound.errors import InputError
 
 __all__ = ["FAILURES_FILE", "Failure", "Summary", "run"]
 
@@ -35,6 +34,7 @@ class Failure:
     name : str
         What was to be measured.
     n_trials : int
+        How many of its trials have none.
     error : str
         Why not, in one line.
     users_mistake : bool
@@ -115,17 +115,18 @@ def run(
     planned = {trial.key: trial for trial in trials}
     with results.writing():
         done = results.keys
-        missing = [trial for key, trial in planned.items() if key not in done]
+        missing = {key: trial for key, trial in planned.items() if key not in done}
         summary = Summary(len(planned), len(planned) - len(missing))
         if missing:
-            _check_data(missing, data_dir)
+            _check_data(missing.values(), data_dir)
             from newfound.benchmark import measure as measuring  # torch; not needed where all is done
 
             call = partial(_lines_of, measure=measure or measuring.measure, device=device, data_dir=data_dir)
             # Packs are those of a first run: what is fitted beside a trial changes its last digits. Of a pack of which
             # some lines are there already, only the others are written.
-            lacking = {trial.key for trial in missing}
-            packs = [one for one in measuring.pack(list(planned.values())) if lacking & {trial.key for trial in one}]
+            packs = [
+                one for one in measuring.pack(list(planned.values())) if any(trial.key in missing for trial in one)
+            ]
             if jobs > 1:
                 # the longest first: a long one begun last would leave the other processes idle at the end. With one
                 # process the order of the plan stays, which completes one experiment after the other.
@@ -153,17 +154,17 @@ def _run_packs(
     try:
         with closing(ended):
             for pack, outcome in ended:
-                n_before = len(results.keys)
+                n_missing = len({trial.key for trial in pack} - results.keys)
                 outcome = _written(outcome, results)
                 if outcome.error:
                     summary.failures.append(
-                        Failure(name_of(pack), len(pack), outcome.error, users_mistake=outcome.users_mistake)
+                        Failure(name_of(pack), n_missing, outcome.error, users_mistake=outcome.users_mistake)
                     )
                     summary.log = _log(pack, outcome, results.folder) or summary.log
                 else:
-                    summary.n_measured += len(results.keys) - n_before
+                    summary.n_measured += n_missing
                 left.ended(pack[0].method, weight(pack), outcome.seconds)
-                progress.ended(pack, outcome)
+                progress.ended(pack, outcome, summary.n_before + summary.n_measured)
     except KeyboardInterrupt:
         summary.interrupted = True
     finally:
@@ -172,9 +173,7 @@ def _run_packs(
 
 def _lines_of(pack: Pack, measure: Measure, device: str, data_dir: Path | None) -> list[dict[str, Any]]:
     """Measure a pack; here or in another process."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", TrainingInterrupted)  # half a training is no result
-        lines = measure(pack, device, data_dir)
+    lines = measure(pack, device, data_dir)
     if [key_of(line) for line in lines] != [trial.key for trial in pack]:
         raise RuntimeError("The lines are not those of the trials, so they would be measured again and again.")
     return lines

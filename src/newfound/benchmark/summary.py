@@ -91,19 +91,18 @@ def show(score: Score | None, metric: str, *, sd: bool = True, digits: int | Non
     if score is None:
         return "—"
     if digits is None:
-        digits = digits_of(metric)
+        digits = _digits_of(metric)
     text = _number(score.mean, digits)
     return f"{text} ± {score.sd:.{digits}f}" if sd and score.sd is not None else text
 
 
 def show_difference(ours: Score, theirs: Score, metric: str) -> str:
     """Format how far one mean lies above (+) or below (−) another; taken before rounding."""
-    text = _number(ours.mean - theirs.mean, digits_of(metric))
+    text = _number(ours.mean - theirs.mean, _digits_of(metric))
     return text if text.startswith("−") or not text.strip("0.") else f"+{text}"
 
 
-def digits_of(metric: str) -> int:
-    """Decimals that a metric is shown with: one for percents, two for NMI and ARI."""
+def _digits_of(metric: str) -> int:
     return 1 if metric in _PERCENT else 2
 
 

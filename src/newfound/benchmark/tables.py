@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from newfound.benchmark import paper, ranges
-from newfound.benchmark.captions import device_of
+from newfound.benchmark.captions import DATASETS, device_of
 from newfound.benchmark.cells import (
     ABSENT,
     NO_DATA,
@@ -125,7 +125,7 @@ def _with_untuned(summaries: Summaries) -> list[Summary]:
 def _without_data(dataset: str, metrics: Sequence[str]) -> list[Row]:
     rows: list[Row] = []
     for method, scores in paper.RESULTS[dataset].items():
-        row: Row = [Cell(dataset, flag=NO_DATA), TITLES[method], "—", "—", "—"]
+        row: Row = [Cell(DATASETS[dataset], flag=NO_DATA), TITLES[method], "—", "—", "—"]
         for metric in metrics:
             row += [ABSENT, show(scores[metric] if scores else None, metric), "—"]
         rows.append(row)
@@ -182,9 +182,8 @@ def _ablation(name: str, regime: str, which_settings: str) -> Callable[[Summarie
             name,
             f"Ablation, {regime}",
             "TabularNCD without one part: pre-training (SSL), the classification loss (CE), the clustering loss (BCE) "
-            "or "
-            f"consistency (MSE); with {which_settings}. BACC and ACC in percent. Change: against all parts on the same "
-            "dataset.",
+            f"or consistency (MSE); with {which_settings}. BACC and ACC in percent. Change: against all parts on the "
+            "same dataset.",
             ["Dataset", "Parts", *RUN_COLUMNS, "BACC", "BACC, change", "ACC", "ACC, change", "NMI", "ARI"],
             rows,
             n_headers=2,
@@ -299,9 +298,8 @@ def _search(lines: Lines) -> Table:
         validation = show(Score(100.0 * max(trial["acc"] for trial in trials)), "acc")
         test_cells = _test_cells(tested[0] if tested else None)
         rows.append([name, "found", *_values(found, parameters), str(len(trials)), validation, *test_cells])
-        if dataset in paper.SETTINGS:
-            values = _values(paper.SETTINGS[dataset], parameters)
-            rows.append([name, "appendix", *values, "—", "—", *_test_cells(appendix.get(dataset))])
+        values = _values(paper.SETTINGS[dataset], parameters)
+        rows.append([name, "appendix", *values, "—", "—", *_test_cells(appendix.get(dataset))])
     return new_table(
         "search",
         "Bayesian search of the hyper-parameters",

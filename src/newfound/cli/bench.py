@@ -1,4 +1,4 @@
-"""`newfound bench`: measure discoverers on benchmarks, and see how far that is."""
+"""`newfound bench`: measure discoverers on benchmarks, and show the results beside the paper's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ bench = typer.Typer(
     help="Measure discoverers on benchmarks, and compare with the paper.", no_args_is_help=True, rich_markup_mode=None
 )
 
-SuiteOption = Annotated[str, typer.Option("--suite", help="What to measure: paper, extra or all.")]
+SuiteOption = Annotated[
+    str, typer.Option("--suite", help="What to measure: paper, extra or all; see `newfound bench list`.")
+]
 DatasetsOption = Annotated[
     list[str] | None, typer.Option("--datasets", metavar="NAMES", help="Only these benchmarks, e.g. letter,satimage.")
 ]
@@ -33,8 +35,10 @@ MethodsOption = Annotated[
 ExperimentsOption = Annotated[
     list[str] | None, typer.Option("--experiments", metavar="NAMES", help="Only these experiments, e.g. main,ablation.")
 ]
-SeedsOption = Annotated[int, typer.Option("--seeds", help="How many seeds, from 0 on.")]
-OutOption = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
+SeedsOption = Annotated[int, typer.Option("--seeds", help="How many seeds, from 0 on; sweeps have at most 3.")]
+OutOption = Annotated[
+    Path, typer.Option("--out", help="Folder of the results: results.jsonl, and other .jsonl files beside it.")
+]
 DataDirOption = Annotated[
     Path | None, typer.Option("--data-dir", help="Folder with the benchmarks' files; by default NEWFOUND_DATA.")
 ]
@@ -60,16 +64,14 @@ def run_bench(
     Results are written one by one: a run that was ended in any way continues with the same command.
     """
     from newfound.benchmark.progress import progress_for_terminal
-    from newfound.benchmark.results import ResultFile
     from newfound.benchmark.runner import run
+    from newfound.discoverers.parameters import pick_device
 
     trials = _planned(suite, datasets, methods, experiments, seeds)
     if jobs < 1:
         raise InputError(f"Got --jobs {jobs}, but expected a whole number of at least 1.")
-    _check_device(device)
-    results = ResultFile(out)
-    for note in results.notes:
-        typer.echo(note, err=True)
+    pick_device(device)  # a device that is not there is a mistake
+    results = _results(out)
     done = results.keys
     n_done = sum(trial.key in done for trial in trials)
     typer.echo(f"{len(trials)} trials, {n_done} of them done, {len(trials) - n_done} to measure.")
@@ -90,19 +92,11 @@ def show_status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
 ) -> None:
     """Show how much of each experiment is measured."""
-    from newfound.benchmark.results import ResultFile
-
-    trials = _planned(suite, datasets, methods, experiments, seeds)
-    results = ResultFile(out)
-    done = results.keys
-    missing = [trial for trial in trials if trial.key not in done]
+    status = _status(_planned(suite, datasets, methods, experiments, seeds), _results(out))
     if as_json:
-        typer.echo(json.dumps(_status(trials, missing, results), indent=2))
-        return
-    for note in results.notes:
-        typer.echo(note, err=True)
-    _print_status(trials, missing)
-    typer.echo(f"\n{len(trials) - len(missing)} of {len(trials)} trials are done, in {out}.")
+        typer.echo(json.dumps(status, indent=2))
+    else:
+        _print_status(status)
 
 
 @bench.command("list")
@@ -126,13 +120,16 @@ def show_list(data_dir: DataDirOption = None) -> None:
 
 
 @bench.command("tables")
-def write_tables(
+def make_tables(
     out: OutOption = DEFAULT_OUT,
     to: Annotated[
         Path | None, typer.Option(help="Folder of the tables; by default `tables` in that of the results.")
     ] = None,
 ) -> None:
-    """Write the paper's tables, ours beside the paper's: markdown, LaTeX and HTML."""
+    """Write the paper's tables, our figures beside its own.
+
+    Each is written as markdown, LaTeX and HTML; index.html has all of them.
+    """
     from newfound.benchmark.tables import write_tables
 
     files = write_tables(_measured(out), to or out / "tables")
@@ -140,56 +137,75 @@ def write_tables(
 
 
 @bench.command("figures")
-def write_figures(
+def make_figures(
     out: OutOption = DEFAULT_OUT,
     to: Annotated[
         Path | None, typer.Option(help="Folder of the figures; by default `figures` in that of the results.")
     ] = None,
 ) -> None:
-    """Draw the paper's figures from the results: PNG and SVG."""
+    """Draw the paper's figures from the results, as PNG and SVG."""
     from newfound.benchmark.figures import write_figures
 
     folder = to or out / "figures"
     figures = write_figures(_measured(out), folder)
-    typer.echo(f"{len(figures)} figures, each as PNG and SVG, in {folder}: {', '.join(figures)}")
+    typer.echo(f"Figures in {folder}, each as PNG and SVG: {', '.join(figures) or 'none; no result is shown in one'}")
 
 
 @bench.command("page")
-def write_page(
+def make_page(
     template: Annotated[Path, typer.Argument(help="Markdown with placeholders such as {{table:main}}.")],
     page: Annotated[Path, typer.Argument(help="The page to write; its figures go to images/PAGE beside it.")],
     out: OutOption = DEFAULT_OUT,
 ) -> None:
-    """Fill the tables, figures and values of a page from the results."""
+    """Fill the tables, figures and values of a page from the results.
+
+    Placeholders are {{table:NAME}} and {{figure:NAME}}, named like the files of `bench tables` and `bench figures`;
+    {{value:EXPERIMENT/DATASET/METHOD/VARIANT/PROTOCOL/METRIC}} for a mean over seeds, as in
+    {{value:main/letter/kmeans/default/inductive/acc}}, and {{paper:...}} for the paper's figure; {{value±:...}} and
+    {{paper±:...}} with the standard deviation; {{facts:versions}} and {{facts:devices}}.
+    """
     from newfound.benchmark.figures import write_figures
     from newfound.benchmark.page import fill
     from newfound.writing import replacing
 
+    if template.resolve() == page.resolve():
+        raise InputError(f"Got {page} as template and as page, but expected two files; the template would be lost.")
     try:
         text = template.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"Cannot read the template {template}: {error}.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read the template {template}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"Cannot read the template {template}: it is not text in UTF-8.") from None
     lines = _measured(out)
     images = f"images/{page.stem}"
-    filled = fill(text, lines, write_figures(lines, page.parent / images), images)
+    fill(text, lines, {}, images)  # mistakes in the template show before the figures are drawn, which takes a while
+    filled, absent = fill(text, lines, write_figures(lines, page.parent / images), images)
     try:
         with replacing(page) as fresh:
             fresh.write_text(filled, encoding="utf-8")
     except OSError as error:
         raise InputError(f"Cannot write {page}: {error.strerror}. Choose another place.") from None
+    if absent:
+        typer.echo(f"Not measured, so the page says so: {', '.join(absent)}", err=True)
     typer.echo(f"{page}, with its figures in {page.parent / images}")
 
 
-def _measured(out: Path) -> list[dict[str, Any]]:
-    """Lines of the results in a folder; an InputError where there are none."""
+def _results(out: Path) -> ResultFile:
+    """Read the results in a folder, and tell what was noticed."""
     from newfound.benchmark.results import ResultFile
 
     results = ResultFile(out)
     for note in results.notes:
         typer.echo(note, err=True)
-    if not results.lines:
+    return results
+
+
+def _measured(out: Path) -> list[dict[str, Any]]:
+    """Lines of the results in a folder; an InputError where there are none."""
+    lines = _results(out).lines
+    if not lines:
         raise InputError(f"There are no results in {out}; measure first with `newfound bench run --out {out}`.")
-    return results.lines
+    return lines
 
 
 # ---- what is asked for
@@ -214,12 +230,6 @@ def _names(given: list[str] | None) -> list[str] | None:
     if not given:
         return None
     return list(dict.fromkeys(name.strip() for text in given for name in text.split(",") if name.strip()))
-
-
-def _check_device(device: str) -> None:
-    from newfound.discoverers.parameters import pick_device
-
-    pick_device(device)
 
 
 # ---- what is printed
@@ -271,24 +281,10 @@ def _exit_code(summary: Summary) -> int:
     return 2 if summary.failures else 0
 
 
-def _print_status(trials: Sequence[Trial], missing: Sequence[Trial]) -> None:
-    planned, lacking = (Counter((trial.experiment, trial.dataset) for trial in some) for some in (trials, missing))
-    datasets = list(dict.fromkeys(trial.dataset for trial in trials))
-    rows = [["", *datasets]]
-    for experiment in dict.fromkeys(trial.experiment for trial in trials):
-        cells = [(planned[experiment, dataset], lacking[experiment, dataset]) for dataset in datasets]
-        rows.append([experiment, *(f"{n - n_missing}/{n}" if n else "-" for n, n_missing in cells)])
-    _print_columns(rows)
-    if missing:
-        typer.echo("\nMissing:")
-        groups = Counter((t.experiment, t.dataset, t.method, t.variant, t.protocol) for t in missing)
-        shown = list(groups.items())[:_MOST_MISSING]
-        _print_columns([["  " + group[0], *group[1:], str(n)] for group, n in shown])
-        if len(groups) > len(shown):
-            typer.echo(f"  and {len(groups) - len(shown)} more; --json lists all")
-
-
-def _status(trials: Sequence[Trial], missing: Sequence[Trial], results: ResultFile) -> dict[str, Any]:
+def _status(trials: Sequence[Trial], results: ResultFile) -> dict[str, Any]:
+    """Count what is done of each experiment and benchmark, and list what is not."""
+    done = results.keys
+    missing = [trial for trial in trials if trial.key not in done]
     planned, lacking = (Counter((trial.experiment, trial.dataset) for trial in some) for some in (trials, missing))
     experiments: dict[str, dict[str, dict[str, int]]] = {}
     for (experiment, dataset), n in planned.items():
@@ -302,6 +298,25 @@ def _status(trials: Sequence[Trial], missing: Sequence[Trial], results: ResultFi
         "missing": [asdict(trial) for trial in missing],
         "notes": results.notes,
     }
+
+
+def _print_status(status: dict[str, Any]) -> None:
+    experiments = status["experiments"]
+    datasets = list(dict.fromkeys(dataset for counts in experiments.values() for dataset in counts))
+    rows = [["", *datasets]]
+    for experiment, counts in experiments.items():
+        cells = (counts.get(dataset) for dataset in datasets)
+        rows.append([experiment, *(f"{cell['done']}/{cell['planned']}" if cell else "-" for cell in cells)])
+    _print_columns(rows)
+    if status["missing"]:
+        typer.echo("\nMissing:")
+        names = ("experiment", "dataset", "method", "variant", "protocol")
+        groups = Counter(tuple(trial[name] for name in names) for trial in status["missing"])
+        shown = list(groups.items())[:_MOST_MISSING]
+        _print_columns([["  " + group[0], *group[1:], str(n)] for group, n in shown])
+        if len(groups) > len(shown):
+            typer.echo(f"  and {len(groups) - len(shown)} more; --json lists all")
+    typer.echo(f"\n{status['done']} of {status['planned']} trials are done, in {status['folder']}.")
 
 
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:

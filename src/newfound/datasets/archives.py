@@ -19,7 +19,7 @@ class ArchiveError(ValueError):
 
 
 # what an archive can raise while it is read, if it is damaged or packed in a way that zipfile does not know
-DAMAGED = (ArchiveError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, EOFError, RuntimeError)
+DAMAGED = (ArchiveError, zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)
 
 _MAGIC = {".zip": b"PK\x03\x04", ".gz": b"\x1f\x8b"}
 

@@ -20,12 +20,14 @@ __all__ = [
     "cache_folder",
     "data_folders",
     "find_file",
+    "is_there",
     "locked",
+    "one_line",
     "read_record",
     "sha256_of",
     "verify",
     "write_record",
-    "writing",
+    "writing_to",
 ]
 
 Folder = str | os.PathLike[str]
@@ -50,11 +52,14 @@ else:
 
 def cache_folder() -> Path:
     """Folder of newfound's own copies: ``NEWFOUND_CACHE``, else ``newfound`` in the user's cache folder."""
-    if own := os.environ.get("NEWFOUND_CACHE"):
-        return Path(own).expanduser()
-    # the XDG standard says that a relative path there is to be ignored
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".cache") / "newfound"
+    try:
+        if own := os.environ.get("NEWFOUND_CACHE"):
+            return Path(own).expanduser()
+        # the XDG standard says that a relative path there is to be ignored
+        base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        return (base if base.is_absolute() else Path.home() / ".cache") / "newfound"
+    except RuntimeError as error:
+        raise InputError("There is no home folder for the cache; set NEWFOUND_CACHE to a folder.") from error
 
 
 def data_folders(data_dir: Folder | None = None) -> list[Path]:
@@ -63,19 +68,27 @@ def data_folders(data_dir: Folder | None = None) -> list[Path]:
     Raises
     ------
     InputError
-        If the folder that was named does not exist.
+        If the folder that was named does not exist, or may not be entered.
     """
     name, given = "data_dir", data_dir
     if given is None:
         name, given = "NEWFOUND_DATA", os.environ.get("NEWFOUND_DATA") or None
     if given is None:
         return [cache_folder()]
-    folder = Path(given).expanduser()
-    if not folder.is_dir():
-        raise InputError(
-            f"{name}={os.fspath(given)!r} is not a folder; set it to the folder with the data files, or leave it out."
-        )
-    return [folder, cache_folder()]
+    # a path may be no path at all, or begin with the home of nobody
+    with contextlib.suppress(TypeError, RuntimeError):
+        folder = Path(given).expanduser()
+        if os.path.isdir(folder) and os.access(folder, os.X_OK):
+            return [folder, cache_folder()]
+    raise InputError(
+        f"{name}={str(given)!r} is not a folder that can be read; set it to the folder with the data files, or leave "
+        "it out."
+    )
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file; False also where its folder may not be entered, which ``Path.is_file`` raises."""
+    return os.path.isfile(path)
 
 
 def find_file(file: str, sha256: str, *, benchmark: str, data_dir: Folder | None = None) -> Path:
@@ -104,7 +117,7 @@ def find_file(file: str, sha256: str, *, benchmark: str, data_dir: Folder | None
     folders = data_folders(data_dir)
     for folder in folders:
         path = folder / file
-        if path.is_file():
+        if is_there(path):
             verify(path, sha256, benchmark)
             return path
     looked = " or ".join(str(folder) for folder in folders)
@@ -115,9 +128,12 @@ def find_file(file: str, sha256: str, *, benchmark: str, data_dir: Folder | None
 
 
 def sha256_of(path: Path) -> str:
-    """Checksum of a file, as 64 hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    """Checksum of a file, as 64 hexadecimal digits; InputError where it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror or error}. Allow reading it, or replace it.") from error
 
 
 def verify(path: Path, sha256: str, benchmark: str) -> None:
@@ -130,6 +146,12 @@ def verify(path: Path, sha256: str, benchmark: str) -> None:
         )
 
 
+def one_line(error: object) -> str:
+    """Put what an error says, or a server, on one line without a full stop; its type where it says nothing."""
+    text = "".join(character if character.isprintable() else " " for character in str(error))
+    return " ".join(text.split()).rstrip(".") or type(error).__name__
+
+
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
@@ -139,7 +161,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 @contextlib.contextmanager
-def writing(folder: Path) -> Iterator[None]:
+def writing_to(folder: Path) -> Iterator[None]:
     """Turn what the system refuses (no permission, no space) into one InputError that names the folder."""
     try:
         yield
@@ -158,11 +180,11 @@ def locked(path: Path) -> Iterator[None]:
     """
     lock = beside(path, ".lock")
     while True:
-        with writing(path.parent):
+        with writing_to(path.parent):
             path.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            with writing(path.parent):
+            with writing_to(path.parent):
                 _acquire(descriptor)
             # the one before may have removed the file that we waited for; then others hold a new one
             if _is(descriptor, lock):
@@ -185,7 +207,7 @@ def _is(descriptor: int, path: Path) -> bool:
 
 def write_record(path: Path, **facts: Any) -> None:
     """Write what is known of a file into the small JSON file beside it; the caller holds the lock of ``path``."""
-    with writing(path.parent), replacing(beside(path, ".json")) as fresh:
+    with writing_to(path.parent), replacing(beside(path, ".json")) as fresh:
         fresh.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 

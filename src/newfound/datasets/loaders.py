@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets.dataset import Dataset
-from newfound.datasets.files import Folder, cache_folder, data_folders
+from newfound.datasets.files import Folder, cache_folder, data_folders, is_there
 from newfound.datasets.lookup import fetch, find_table
 from newfound.datasets.registry import BENCHMARKS, Benchmark, IndexSplit
 from newfound.datasets.splits import split_rows
+from newfound.datasets.transfer import TransferError
 from newfound.errors import InputError, MissingExtraError, warn_user
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def load(name: str, data_dir: Folder | None = None, *, download: bool = True, pr
 def download(name: str, data_dir: Folder | None = None, *, progress: bool | None = None) -> tuple[Path, ...]:
     """Download the official files of a benchmark, so that :func:`load` finds them later without a network.
 
-    Files that are there already are kept.
+    Files that are there already are verified and kept.
 
     Parameters
     ----------
@@ -113,7 +114,8 @@ def download(name: str, data_dir: Folder | None = None, *, progress: bool | None
     Raises
     ------
     InputError
-        For an unknown name, one without an official address, and a download that fails.
+        For an unknown name, one without an official address, a file that has changed since its download, and a
+        download that fails.
     """
     benchmark = _named(name)
     if not benchmark.file:
@@ -124,7 +126,10 @@ def download(name: str, data_dir: Folder | None = None, *, progress: bool | None
             f"{cache_folder()}, or into a folder that data_dir or NEWFOUND_DATA names."
         )
     folder = cache_folder() if data_dir is None else data_folders(data_dir)[0]
-    return fetch(benchmark, folder, data_dir=data_dir, progress=progress)
+    try:
+        return fetch(benchmark.source, folder, progress=progress)
+    except TransferError as error:
+        raise InputError(f"{error}. Put the file, got by other means, into {folder}.") from error
 
 
 def load_benchmark(
@@ -165,7 +170,7 @@ def load_benchmark(
 
 
 def _named(name: str) -> Benchmark:
-    if name not in BENCHMARKS:
+    if not isinstance(name, str) or name not in BENCHMARKS:
         near = difflib.get_close_matches(str(name), BENCHMARKS, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise InputError(f"Got name={name!r}, but expected one of {', '.join(BENCHMARKS)}.{hint}")
@@ -188,7 +193,7 @@ def _with_known_rows(benchmark: Benchmark, data_dir: Folder | None) -> Benchmark
     if not isinstance(split, IndexSplit) or split.instead is None:
         return benchmark
     folders = data_folders(data_dir)
-    if any((folder / split.file).is_file() for folder in folders):
+    if any(is_there(folder / split.file) for folder in folders):
         return benchmark
     warn_user(
         f"The rows that the paper trains and tests on for {benchmark.name!r} are in {split.file}, which is not in "

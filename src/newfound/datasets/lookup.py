@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from newfound.datasets.files import (
     cache_folder,
     data_folders,
     find_file,
+    is_there,
     locked,
     read_record,
     sha256_of,
     verify,
     write_record,
-    writing,
+    writing_to,
 )
 from newfound.datasets.raw import read_images, read_table
 from newfound.datasets.registry import Benchmark
@@ -58,49 +60,44 @@ def find_table(
         As it is on this table.
     """
     source = benchmark.source
-    for folder in data_folders(data_dir):
-        steps = (_official, _prepared) if source and source.regime else (_prepared, _official)
+    if source is None:
+        return find_file(benchmark.file, benchmark.sha256, benchmark=benchmark.name, data_dir=data_dir), benchmark
+    steps = (_official, _prepared) if source.regime else (_prepared, _official)
+    folders = data_folders(data_dir)
+    for folder in folders:
         for step in steps:
             if found := step(benchmark, folder):
                 return found
-    if source is None:
-        return find_file(benchmark.file, benchmark.sha256, benchmark=benchmark.name, data_dir=data_dir), benchmark
     if not download:
-        # where there are several files, they are in one folder of the server
-        address = source.addresses[0] if len(source.addresses) == 1 else source.addresses[0].rpartition("/")[0]
-        raise InputError(_missing(benchmark, source, data_dir, f"download=False forbids to use {address}"))
-    fetch(benchmark, cache_folder(), data_dir=data_dir, progress=progress)
+        raise InputError(_missing(benchmark, source, folders, f"download=False forbids to use {source.address}"))
+    try:
+        fetch(source, cache_folder(), progress=progress)
+    except TransferError as error:
+        raise InputError(_missing(benchmark, source, folders, str(error))) from error
     found = _official(benchmark, cache_folder())
     assert found is not None
     return found
 
 
-def fetch(
-    benchmark: Benchmark, folder: Path, *, data_dir: Folder | None = None, progress: bool | None = None
-) -> tuple[Path, ...]:
-    """Download those of a benchmark's official files that are not in a folder yet, and return their paths."""
-    source = benchmark.source
-    assert source is not None
+def fetch(source: Source, folder: Path, *, progress: bool | None = None) -> tuple[Path, ...]:
+    """Download those of the official files that are not in a folder yet, verify the others, and return their paths."""
     paths = tuple(folder / file for file in source.files)
     most = source.largest_mib << 20
     for address, path in zip(source.addresses, paths, strict=True):
-        if path.is_file():
+        if is_there(path):
+            _digest(path)
             continue
-
-        def check(part: Path, kind: str = path.suffix) -> None:
-            check_archive(part, kind, most)
-
+        check = partial(check_archive, kind=path.suffix, most=most)
         try:
             download_file(address, path, largest=most, check=check, progress=progress)
         except TransferError as error:
-            reason = f"{address} could not be downloaded: {error}"
-            raise InputError(_missing(benchmark, source, data_dir, reason)) from error
+            raise TransferError(f"{address} could not be downloaded: {error}") from error
     return paths
 
 
 def _prepared(benchmark: Benchmark, folder: Path) -> tuple[Path, Benchmark] | None:
     path = folder / benchmark.file
-    if not path.is_file():
+    if not is_there(path):
         return None
     verify(path, benchmark.sha256, benchmark.name)
     return path, benchmark
@@ -109,11 +106,10 @@ def _prepared(benchmark: Benchmark, folder: Path) -> tuple[Path, Benchmark] | No
 def _official(benchmark: Benchmark, folder: Path) -> tuple[Path, Benchmark] | None:
     """Find the table that was read from the official files in a folder; in the cache, it alone is enough."""
     source = benchmark.source
-    if source is None:
-        return None
+    assert source is not None
     table = cache_folder() / "tables" / f"{benchmark.name}{Path(benchmark.file).suffix}"
     paths = [folder / file for file in source.files]
-    if all(path.is_file() for path in paths):
+    if all(is_there(path) for path in paths):
         digests = {path.name: _digest(path) for path in paths}
         if not _is_stored(table, digests):
             with locked(table):
@@ -127,10 +123,7 @@ def _official(benchmark: Benchmark, folder: Path) -> tuple[Path, Benchmark] | No
 
 def _digest(path: Path) -> str:
     """Checksum of an official file, which must be the recorded one where newfound downloaded the file."""
-    try:
-        digest = sha256_of(path)
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from error
+    digest = sha256_of(path)
     note = beside(path, ".json")
     if note.exists() and digest != read_record(path).get("sha256"):
         raise InputError(
@@ -143,7 +136,7 @@ def _digest(path: Path) -> str:
 def _is_stored(table: Path, digests: dict[str, str] | None = None) -> bool:
     """Whether a table is as it was written, and was read from files with these checksums."""
     record = read_record(table)
-    if not table.is_file() or (digests is not None and record.get("read_from") != digests):
+    if not is_there(table) or (digests is not None and record.get("read_from") != digests):
         return False
     return sha256_of(table) == record.get("sha256")
 
@@ -151,17 +144,16 @@ def _is_stored(table: Path, digests: dict[str, str] | None = None) -> bool:
 def _store(source: Source, paths: list[Path], table: Path, digests: dict[str, str]) -> None:
     if table.suffix == ".npz":
         arrays: dict[str, Any] = {**read_images(source, paths)}
-        with writing(table.parent), replacing(table) as fresh, fresh.open("wb") as stream:
+        with writing_to(table.parent), replacing(table) as fresh, fresh.open("wb") as stream:
             np.savez_compressed(stream, **arrays)
     else:
         frame = read_table(source, paths)
-        with writing(table.parent), replacing(table) as fresh:
+        with writing_to(table.parent), replacing(table) as fresh:
             frame.to_parquet(fresh, engine="pyarrow", index=False)
     write_record(table, sha256=sha256_of(table), read_from=digests, licence=source.licence)
 
 
-def _missing(benchmark: Benchmark, source: Source, data_dir: Folder | None, why: str) -> str:
-    folders = data_folders(data_dir)
+def _missing(benchmark: Benchmark, source: Source, folders: list[Path], why: str) -> str:
     looked = " or ".join(str(folder) for folder in folders)
     return (
         f"Benchmark {benchmark.name!r} needs the file {benchmark.file}, which is not in {looked}, and {why}. Put it "

@@ -7,7 +7,7 @@ Every reader gives the table of the prepared file: the same columns and types, t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from newfound.datasets import columns
 from newfound.datasets.archives import DAMAGED, Archive, open_archive, open_gzip
+from newfound.datasets.files import one_line
 from newfound.datasets.sources import Source
 from newfound.errors import InputError
 
@@ -51,7 +52,7 @@ def read_table(source: Source, paths: Sequence[Path]) -> pd.DataFrame:
         with open_archive(path, source.largest_mib << 20) as archive:
             frame = _READERS[source.format](archive)
     except (*DAMAGED, ValueError) as error:
-        raise InputError(_damaged(path, error)) from error
+        raise InputError(_damaged(source, path, error)) from error
     n_columns = sum(column not in ("target", "split") for column in frame.columns)
     _check(source, path, len(frame), n_columns, frame["target"].tolist())
     return frame
@@ -71,12 +72,12 @@ def read_images(source: Source, paths: Sequence[Path]) -> dict[str, NDArray[np.u
             with open_gzip(path, source.largest_mib << 20) as stream:
                 arrays[name] = _idx(stream.read(), n_axes)
         except (*DAMAGED, ValueError) as error:
-            raise InputError(_damaged(path, error)) from error
+            raise InputError(_damaged(source, path, error)) from error
     folder, (_, *size) = paths[0].parent, arrays["x_train"].shape
     if any(len(arrays[f"x_{part}"]) != len(arrays[f"y_{part}"]) for part in ("train", "test")):
-        raise InputError(_damaged(folder, ValueError("there are not as many images as labels")))
+        raise InputError(_damaged(source, folder, ValueError("there are not as many images as labels")))
     if [*arrays["x_test"].shape[1:]] != size:
-        raise InputError(_damaged(folder, ValueError("the images to train and to test on differ in size")))
+        raise InputError(_damaged(source, folder, ValueError("the images to train and to test on differ in size")))
     labels = [*arrays["y_train"].tolist(), *arrays["y_test"].tolist()]
     _check(source, folder, len(labels), int(np.prod(size)), labels)
     return arrays
@@ -86,10 +87,9 @@ def _number(count: int | None) -> str:
     return "some" if count is None else f"{count:,}"
 
 
-def _damaged(path: Path, error: Exception) -> str:
-    reason = " ".join(str(error).split()).rstrip(".")
+def _damaged(source: Source, path: Path, error: Exception) -> str:
     return (
-        f"{path} is damaged or not the official file: {reason}. Delete it, and get the file from its official address."
+        f"{path} is damaged or not the official file: {one_line(error)}. Delete it, and get it from {source.address}."
     )
 
 
@@ -109,7 +109,7 @@ def _check(source: Source, path: Path, n_rows: int, n_columns: int, target: Iter
         listed = ", ".join(wrong[:4]) + (f", and {len(wrong) - 4} more differences" if len(wrong) > 4 else "")
         raise InputError(
             f"{path} does not hold the expected table: {listed}. Scores on another table would not compare; delete it, "
-            "and get the file from its official address."
+            f"and get it from {source.address}."
         )
 
 
@@ -148,8 +148,8 @@ def _human(archive: Archive) -> pd.DataFrame:
     import pandas as pd
 
     archive.enter("UCI HAR Dataset.zip")
-    features = _unique(line.split(maxsplit=1)[1] for line in archive.read("features.txt").splitlines() if line.strip())
-    activities = dict(line.split() for line in archive.read("activity_labels.txt").splitlines() if line.strip())
+    features = _unique(name for _, name in _numbered(archive.read("features.txt")))
+    activities = dict(_numbered(archive.read("activity_labels.txt")))
     parts = []
     for part in ("train", "test"):
         values = np.loadtxt(archive.open(f"{part}/X_{part}.txt"), ndmin=2)
@@ -161,8 +161,8 @@ def _human(archive: Archive) -> pd.DataFrame:
             raise ValueError(f"the files of the part {part!r} do not have as many rows as each other")
         if unknown := {*codes} - {*activities}:
             raise ValueError(f"y_{part}.txt has the unknown activity {min(unknown)}")
-        added = {"subject": np.array(subjects, dtype=np.int8), "target": [activities[code] for code in codes]}
-        parts.append(pd.concat([frame, pd.DataFrame({**added, "split": part})], axis=1))
+        added = pd.DataFrame({"subject": subjects, "target": [activities[code] for code in codes], "split": part})
+        parts.append(pd.concat([frame, _whole(added, ["subject"])], axis=1))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -280,6 +280,13 @@ def _whole(frame: pd.DataFrame, names: Iterable[str] | None = None) -> pd.DataFr
             raise ValueError(f"column {str(column).strip()} has cells that are not whole numbers")
         frame[column] = numbers
     return frame
+
+
+def _numbered(text: str) -> Iterator[tuple[str, str]]:
+    """Read lines of a number and a name."""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        number, name = line.split(maxsplit=1)
+        yield number, name
 
 
 def _unique(names: Iterable[str]) -> list[str]:

@@ -52,6 +52,11 @@ class Source:
         """Name of each file, the last part of its address."""
         return tuple(PurePosixPath(urlsplit(address).path).name for address in self.addresses)
 
+    @property
+    def address(self) -> str:
+        """Where to get the file; where there are several, the folder of the server that they are in."""
+        return self.addresses[0] if len(self.addresses) == 1 else self.addresses[0].rpartition("/")[0]
+
 
 _CC_BY = "CC BY 4.0"
 _UCI = "https://archive.ics.uci.edu/static/public"

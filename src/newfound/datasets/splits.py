@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import train_test_split
 
 from newfound.datasets.files import Folder, find_file
 from newfound.datasets.registry import (
@@ -57,14 +56,13 @@ def split_rows(
         case IndexSplit() as split:
             train, test = _indices(benchmark.name, split, data_dir)
         case SizedSplit(train=n_train, test=n_test, seed=seed):
-            train, test = train_test_split(
-                np.flatnonzero(listed), train_size=n_train, test_size=n_test, random_state=seed
-            )
+            train, test = _random(np.flatnonzero(listed), seed, train_size=n_train, test_size=n_test)
         case RandomSplit(seed=seed, max_per_class=most):
             # classes that are left out must not take part in the draw
-            return _random(_first_of_each_class(np.flatnonzero(listed), target, most), seed, stratify=target)
+            rows = _first_of_each_class(np.flatnonzero(listed), target, most)
+            return _random(rows, seed, test_size=TEST_SHARE, stratify=target[rows])
         case CappedSplit() as split:
-            train, test = _random(np.flatnonzero(listed), split.seed)
+            train, test = _random(np.flatnonzero(listed), split.seed, test_size=TEST_SHARE)
             return _capped_train(train, novel, split), test[: split.test]
     return train[listed[train]], test[listed[test]]
 
@@ -75,9 +73,11 @@ def _indices(name: str, split: IndexSplit, data_dir: Folder | None) -> tuple[Row
         return arrays[split.train].astype(np.intp), arrays[split.test].astype(np.intp)
 
 
-def _random(rows: Rows, seed: int, *, stratify: NDArray[Any] | None = None) -> tuple[Rows, Rows]:
-    strata = None if stratify is None else stratify[rows]
-    train, test = train_test_split(rows, test_size=TEST_SHARE, random_state=seed, stratify=strata)
+def _random(rows: Rows, seed: int, **how: Any) -> tuple[Rows, Rows]:
+    # scikit-learn takes a second to import, which what only lists or downloads benchmarks does without
+    from sklearn.model_selection import train_test_split
+
+    train, test = train_test_split(rows, random_state=seed, **how)
     return train, test
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import newfound
-from newfound.datasets.files import beside, locked, read_record, sha256_of, write_record, writing
+from newfound.datasets.files import beside, locked, one_line, read_record, sha256_of, write_record, writing_to
 from newfound.errors import InputError
 
 __all__ = ["TransferError", "download_file"]
@@ -27,7 +27,7 @@ MOST_FAILURES = 4
 """Attempts in a row that bring not one byte more."""
 FIRST_WAIT = 0.5
 """Seconds before the second attempt; doubled each time."""
-TIMEOUT = 30.0
+TIMEOUT = 15.0
 """Seconds without any byte after which an attempt has failed."""
 _BLOCK = 1 << 18
 # the server asks for another try; any other refusal would only be repeated
@@ -79,24 +79,28 @@ def download_file(
             check(part)
         except ValueError as error:
             _forget(part)
-            raise TransferError(str(error)) from error
+            raise TransferError(one_line(error)) from error
         _accept(address, part, path)
 
 
 def _download_part(address: str, part: Path, largest: int, show: Callable[[int, int | None], None]) -> None:
-    failures, best = 0, _size(part)
+    failures, there = 0, _size(part)
+    best = there
     while True:
         try:
             return _attempt(address, part, largest, show)
         except urllib.error.HTTPError as error:
             error.close()
-            reason = f"HTTP status {error.code} {error.reason}".rstrip()
+            reason = one_line(f"HTTP status {error.code} {error.reason}")
             if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and part.exists():
                 _forget(part)
             elif error.code not in _TRY_AGAIN:
                 raise TransferError(reason) from error
         except (OSError, http.client.HTTPException) as error:
-            reason = str(getattr(error, "reason", None) or error) or type(error).__name__
+            reason = one_line(getattr(error, "reason", None) or error)
+            # nobody answers: without a network, to try again only delays the message that says what to do
+            if isinstance(error, urllib.error.URLError) and max(best, _size(part)) == there:
+                raise TransferError(reason) from error
         # as long as something arrives it is worth going on
         failures = 1 if _size(part) > best else failures + 1
         best = max(best, _size(part))
@@ -121,7 +125,7 @@ def _attempt(address: str, part: Path, largest: int, show: Callable[[int, int | 
                 raise http.client.HTTPException(f"asked for the bytes from {start}, and got those from {resumed_at}")
         else:
             start, total = 0, _content_length(response.headers)
-            with writing(part.parent):
+            with writing_to(part.parent):
                 part.unlink(missing_ok=True)
             write_record(part, address=address, validator=_validator(response.headers))
         _copy(response, part, start, total, largest, show)
@@ -131,21 +135,21 @@ def _copy(
     response: Any, part: Path, start: int, total: int | None, largest: int, show: Callable[[int, int | None], None]
 ) -> None:
     done = start
-    with writing(part.parent):
+    with writing_to(part.parent):
         stream = part.open("ab")
     try:
         show(done, total)
         # read1 gives what has arrived: a cut connection then loses nothing
-        while done != total and done <= largest and (block := response.read1(_BLOCK)):
-            with writing(part.parent):
+        while done != total and max(done, total or 0) <= largest and (block := response.read1(_BLOCK)):
+            with writing_to(part.parent):
                 stream.write(block)
             done += len(block)
             show(done, total)
     finally:
         # what is still in the buffer is written here
-        with writing(part.parent):
+        with writing_to(part.parent):
             stream.close()
-    if done > largest:
+    if max(done, total or 0) > largest:
         _forget(part)
         raise TransferError(f"it has more than {largest / 2**20:,.0f} MiB, which this file never had")
     if total is not None and done != total:
@@ -164,7 +168,7 @@ def _accept(address: str, part: Path, path: Path) -> None:
     # the record comes first, so that no download ever stands without one
     when = datetime.now(UTC).isoformat(timespec="seconds")
     write_record(path, address=address, sha256=digest, bytes=size, downloaded=when)
-    with writing(path.parent):
+    with writing_to(path.parent):
         with part.open("rb+") as stream:
             os.fsync(stream.fileno())
         part.replace(path)
@@ -172,7 +176,7 @@ def _accept(address: str, part: Path, path: Path) -> None:
 
 
 def _forget(part: Path) -> None:
-    with writing(part.parent):
+    with writing_to(part.parent):
         part.unlink(missing_ok=True)
         beside(part, ".json").unlink(missing_ok=True)
 

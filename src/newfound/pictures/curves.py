@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.pictures.style import INK, series_styles, sheet, tidy, write_legend, write_title
+from newfound.pictures.style import INK, panel_places, series_styles, sheet, tidy, write_legend, write_title
 
 Floats = NDArray[np.float64]
 
@@ -100,10 +100,7 @@ def write_curves(
         from matplotlib.lines import Line2D
 
         write_title(figure, title)
-        places = figure.subplots(lines, columns, squeeze=False).ravel()
-        for place in places[len(panels) :]:
-            place.set_axis_off()
-        for place, panel in zip(places, panels, strict=False):
+        for place, panel in zip(panel_places(figure, len(panels), columns), panels, strict=True):
             _draw_panel(place, panel, styles)
         handles = [Line2D([], [], **styles[name], markersize=5, label=name) for name in drawn]
         if ring_name:

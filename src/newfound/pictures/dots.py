@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from newfound.pictures.style import MUTED_INK, sheet, tidy, write_legend, write_title
+from newfound.pictures.style import MUTED_INK, panel_places, sheet, tidy, write_legend, write_title
 
-_APART = 0.24  # between dots that share a row, in rows
+_APART = 0.3  # between dots that share a row, in rows; just enough that none covers another
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,12 @@ def write_dots(
         from matplotlib.lines import Line2D
 
         write_title(figure, title)
-        places = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
-        for i, place in enumerate(places.ravel()):
-            if i >= len(panels):
-                place.set_axis_off()
-                continue
-            _draw_panel(place, panels[i], rows, looks, zero=zero)
+        places = panel_places(figure, len(panels), columns, sharex=True, sharey=True)
+        for i, (place, panel) in enumerate(zip(places, panels, strict=True)):
+            _draw_panel(place, panel, rows, looks, zero=zero)
             # With shared axes, a panel above an empty place would have no numbers.
             place.tick_params(labelbottom=i + columns >= len(panels), labelleft=i % columns == 0)
-        places[0, 0].set(xlim=limits, ylim=(len(rows) - 0.5, -0.5))
+        places[0].set(xlim=limits, ylim=(len(rows) - 0.5, -0.5))
         handles = [
             Line2D([], [], linestyle="none", **_mark(kind), label=kind.name) for kind in kinds if kind.name in used
         ]

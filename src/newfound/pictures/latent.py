@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.pictures.style import (
-    FRAME,
-    INK,
-    KNOWN_COLOUR,
-    KNOWN_MARKERS,
-    MUTED_INK,
-    PANEL,
-    novel_styles,
-    sheet,
-)
+from newfound.pictures.style import INK, KNOWN_COLOUR, KNOWN_MARKERS, MUTED_INK, novel_styles, panel_places, sheet, tidy
 
 Floats = NDArray[np.float64]
 
@@ -130,12 +121,10 @@ def write_latent_picture(
     with sheet([path] if isinstance(path, Path) else path, height, constrained=False) as figure:
         bottom = _LINE * (n_lines + 1) / height
         figure.text(0.02, 1 - 0.13 / height, title, size=13, weight="bold", color=INK, va="top")
-        places = figure.subplots(lines, columns, squeeze=False).ravel()
+        places = panel_places(figure, len(panels), columns)
         top = 1 - (0.35 + head) / height
         figure.subplots_adjust(left=0.02, right=0.98, bottom=bottom, top=top, wspace=0.04, hspace=head / side)
-        for place in places[len(panels) :]:
-            place.set_axis_off()
-        for place, panel in zip(places, panels, strict=False):
+        for place, panel in zip(places, panels, strict=True):
             _draw_panel(place, panel, classes, ringed, tags_inside=tags_inside)
         shown_ring = ringed_name if ringed is not None else ""
         _draw_legend(figure, classes, shown_ring, top=bottom - 0.06 / height, columns=legend_columns)
@@ -160,10 +149,8 @@ def _draw_panel(
     place: Any, panel: Panel, classes: Sequence[DrawnClass], ringed: NDArray[np.bool_] | None, *, tags_inside: bool
 ) -> None:
     shrink = min(1.0, _FULL_SIZE / max(1, len(panel.positions)))
+    tidy(place)
     place.set(xticks=[], yticks=[])
-    place.set_facecolor(PANEL)
-    for spine in place.spines.values():
-        spine.set_color(FRAME)
     place.set_title(panel.title, loc="left", size=10.5, weight="bold", color=INK, pad=20 if panel.note else 5)
     place.text(0, 1.02, panel.note, transform=place.transAxes, size=8.5, color=INK, va="bottom")
     for drawn, style in zip(classes, _styles(classes), strict=True):

@@ -114,6 +114,14 @@ def _lean(svg: bytes) -> bytes:
     return re.sub(rb" d=\"[^\"]+\"", rounded, svg)
 
 
+def panel_places(figure: Any, n: int, columns: int, **shared: bool) -> list[Any]:
+    """Make axes for n panels in reading order, so many side by side; what is left of the last line stays empty."""
+    places = figure.subplots(-(-n // columns), columns, squeeze=False, **shared).ravel()
+    for place in places[n:]:
+        place.set_axis_off()
+    return list(places[:n])
+
+
 def write_title(figure: Any, title: str) -> None:
     """Write the headline of a constrained sheet, at the left."""
     figure.suptitle(title, x=0.012, ha="left", size=12, weight="bold", color=INK)
