@@ -175,7 +175,7 @@ def test_threshold_shows_the_share_of_classes_beside_acc(drawn: Drawn, tmp_path:
 
 def test_search_shows_the_best_so_far(drawn: Drawn, tmp_path: Path) -> None:
     trials = [{"settings": {}, "acc": acc} for acc in (0.4, 0.3, 0.6, 0.5)]
-    write_figures([line(0, experiment="search", data={"trials": trials, "best": {}})], tmp_path)
+    write_figures([line(0, experiment="search", variant="bayesian", data={"trials": trials, "best": {}})], tmp_path)
     (panel,) = drawn.args[1]
     np.testing.assert_allclose(panel.curves[0].mean, [40, 40, 60, 60])
     np.testing.assert_allclose(panel.curves[0].x, [1, 2, 3, 4])

@@ -41,6 +41,8 @@ TITLES = {
     "original": "original data",
     "after_ssl": "after pre-training",
     "after_joint": "after joint training",
+    "bayesian": "found, log rates",
+    "bayesian_uniform": "found, uniform rates",
     "inductive": "training rows",
     "transductive": "novel test rows",
     "bacc": "BACC",

@@ -56,6 +56,7 @@ _CHANGES = (
     DotKind(_CHANGE, NOVEL_COLOURS[0], "o", hollow=False),
     DotKind(_PAPERS_CHANGE, NOVEL_COLOURS[0], "o", hollow=True),
 )
+_SEARCHES = {"bayesian": "learning rates on a log scale", "bayesian_uniform": "learning rates drawn uniformly"}
 _DODGE = 1.2  # percentage points between lines that would cover each other
 _MOST_ATTRIBUTES = 40
 _ORACLE = "oracle: uses novel labels"
@@ -265,16 +266,20 @@ def _threshold(lines: Lines, files: Files) -> str:
 
 def _search(lines: Lines, files: Files) -> str:
     names = names_of(lines)
-    curves = []
+    curves: dict[str, list[Curve]] = {title: [] for title in _SEARCHES.values()}
     for line in lines:
         best = np.maximum.accumulate([100 * trial["acc"] for trial in line["data"]["trials"]])
-        curves.append(Curve(names[line["dataset"]], np.arange(1.0, len(best) + 1), best, np.zeros(len(best))))
+        curve = Curve(names[line["dataset"]], np.arange(1.0, len(best) + 1), best, np.zeros(len(best)))
+        curves[_SEARCHES[line["variant"]]].append(curve)
     write_curves(
         files,
-        [CurvePanel("", "trials", "best validation ACC so far, %", curves, steps=True)],
+        [
+            CurvePanel(title, "trials", "best validation ACC so far, %", drawn, steps=True)
+            for title, drawn in curves.items()
+            if drawn
+        ],
         list(names.values()),
         title=f"The paper's Bayesian search ({_ORACLE})",
-        columns=1,
     )
     return (
         f"The paper's Bayesian search of hyper-parameters, {_ORACLE}. Best ACC so far on the validation rows, a part "

@@ -17,13 +17,13 @@ __all__ = ["BarProgress", "LineProgress", "Progress", "TimeLeft", "name_of", "pr
 class TimeLeft:
     """Estimates the time left from rough costs, corrected by what was observed.
 
-    Costs compare packs of one method well and packs of two methods badly, so each method has its own rate once one of
-    its packs has ended; until then it has that of all packs.
+    Costs compare packs of one kind well and packs of two kinds badly, so each kind has its own rate once one of its
+    packs has ended; until then it has that of all packs.
 
     Parameters
     ----------
     costs : iterable of (str, float)
-        Method and relative cost of every pack.
+        Kind (method and dataset) and relative cost of every pack.
     jobs : int
         How many packs are measured at a time.
     clock : function
@@ -45,19 +45,19 @@ class TimeLeft:
         self, costs: Iterable[tuple[str, float]], jobs: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._ahead: defaultdict[str, float] = defaultdict(float)
-        for method, cost in costs:
-            self._ahead[method] += cost
+        for kind, cost in costs:
+            self._ahead[kind] += cost
         self._ended: defaultdict[str, float] = defaultdict(float)
         self._spent: defaultdict[str, float] = defaultdict(float)
         self._jobs = jobs
         self._clock = clock
         self._start = clock()
 
-    def ended(self, method: str, cost: float, seconds: float) -> None:
+    def ended(self, kind: str, cost: float, seconds: float) -> None:
         """Take into account how long a pack took."""
-        self._ahead[method] -= cost
-        self._ended[method] += cost
-        self._spent[method] += seconds
+        self._ahead[kind] -= cost
+        self._ended[kind] += cost
+        self._spent[kind] += seconds
 
     def seconds(self) -> float | None:
         """Seconds left, or None before the first pack has ended."""
@@ -79,8 +79,8 @@ class TimeLeft:
             return None
         overall = sum(self._spent.values()) / ended
         return sum(
-            max(cost, 0.0) * (self._spent[method] / self._ended[method] if self._ended[method] else overall)
-            for method, cost in self._ahead.items()
+            max(cost, 0.0) * (self._spent[kind] / self._ended[kind] if self._ended[kind] else overall)
+            for kind, cost in self._ahead.items()
         )
 
 

@@ -148,7 +148,7 @@ def _run_packs(
     progress: Progress,
 ) -> None:
     """Measure packs, write their lines and fill in the summary."""
-    left = TimeLeft([(pack[0].method, weight(pack)) for pack in packs], jobs)
+    left = TimeLeft([(_kind_of(pack), weight(pack)) for pack in packs], jobs)
     ended = outcomes(call, packs, jobs) if jobs > 1 else ((pack, outcome_of(call, pack)) for pack in packs)
     progress.start(summary.n_before, summary.n_planned, left)
     try:
@@ -163,12 +163,17 @@ def _run_packs(
                     summary.log = _log(pack, outcome, results.folder) or summary.log
                 else:
                     summary.n_measured += n_missing
-                left.ended(pack[0].method, weight(pack), outcome.seconds)
+                left.ended(_kind_of(pack), weight(pack), outcome.seconds)
                 progress.ended(pack, outcome, summary.n_before + summary.n_measured)
     except KeyboardInterrupt:
         summary.interrupted = True
     finally:
         progress.stop()
+
+
+def _kind_of(pack: Pack) -> str:
+    """Name what packs have in common whose costs compare well."""
+    return f"{pack[0].dataset}, {pack[0].method}"
 
 
 def _lines_of(pack: Pack, measure: Measure, device: str, data_dir: Path | None) -> list[dict[str, Any]]:

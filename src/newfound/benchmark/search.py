@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -38,7 +38,9 @@ def measure_search(trials: tuple[Trial, ...], data: Dataset, device: str) -> Lin
     return [found if trial.experiment == "search" else next(scored) | {"found": best} for trial in trials]
 
 
-def search(data: Dataset, device: str, *, n_trials: int, share: float, seed: int) -> list[dict[str, Any]]:
+def search(
+    data: Dataset, device: str, *, n_trials: int, share: float, seed: int, rates: Literal["log", "uniform"] = "log"
+) -> list[dict[str, Any]]:
     """Try settings of TabularNCD that a Bayesian search (a tree-structured Parzen estimator) proposes.
 
     Parameters
@@ -50,6 +52,8 @@ def search(data: Dataset, device: str, *, n_trials: int, share: float, seed: int
     share : float
         Share of the training rows that are set apart; settings are scored on those of novel classes.
     seed : int
+    rates : {"log", "uniform"}
+        How learning rates are drawn from their range.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def search(data: Dataset, device: str, *, n_trials: int, share: float, seed: int
     tried: list[dict[str, Any]] = []
     while len(tried) < n_trials:
         asked = [study.ask() for _ in range(min(_AT_ONCE, n_trials - len(tried)))]
-        proposals = [_propose(one) for one in asked]
+        proposals = [_propose(one, log_rates=rates == "log") for one in asked]
         together: dict[Hashable, list[int]] = defaultdict(list)
         models = [build("tabular_ncd", data, settings, seed, device) for settings in proposals]
         for place, model in enumerate(models):
@@ -83,11 +87,11 @@ def search(data: Dataset, device: str, *, n_trials: int, share: float, seed: int
     return tried
 
 
-def _propose(trial: Any) -> dict[str, Any]:
+def _propose(trial: Any, *, log_rates: bool) -> dict[str, Any]:
     """Suggest settings within the paper's ranges."""
     return {
-        "lr_classification": trial.suggest_float("lr_classification", 1e-6, 1e-2, log=True),
-        "lr_clustering": trial.suggest_float("lr_clustering", 1e-6, 1e-2, log=True),
+        "lr_classification": trial.suggest_float("lr_classification", 1e-6, 1e-2, log=log_rates),
+        "lr_clustering": trial.suggest_float("lr_clustering", 1e-6, 1e-2, log=log_rates),
         "top_k": trial.suggest_float("top_k", 1, 40),
         "k_neighbors": trial.suggest_int("k_neighbors", 1, 50),
         "w1": trial.suggest_float("w1", 0.1, 1),
