@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
-from newfound import KMeansDiscoverer, TabularNCD, datasets
+from newfound import TabularNCD, datasets
 from newfound.benchmark import exhibits
 from newfound.benchmark.experiments import plan
 from newfound.benchmark.measure import measure, pack, weight
@@ -54,8 +55,10 @@ def test_wide_networks_make_smaller_packs() -> None:
 
 
 def test_a_search_and_what_it_finds_stay_together() -> None:
-    (one,) = pack(plan("paper", datasets=["letter"], experiments=["search"]))
-    assert [t.experiment for t in one] == ["search"] + ["searched"] * 10
+    packs = pack(plan("paper", datasets=["letter"], experiments=["search"]))
+    assert [one[0].variant for one in packs] == ["bayesian", "bayesian_uniform"]
+    for one in packs:
+        assert [t.experiment for t in one] == ["search"] + ["searched"] * 10
 
 
 # ---- scores
@@ -86,10 +89,18 @@ def test_a_line_says_what_it_took_and_on_what() -> None:
 
 def test_transductive_is_fitted_on_the_novel_test_rows() -> None:
     data = datasets.load("digits")
-    rows = data.X_test[data.test_novel]
+    rows = data.encoder().fit(data.X_train).transform(data.X_test[data.test_novel])  # prepared as for training
     (line,) = measure((trial("kmeans", protocol="transductive"),), "cpu")
-    found = KMeansDiscoverer(5, encoder=data.encoder(), random_state=0).fit(rows).labels_
-    assert line["acc"] == novel_scores(data.y_test[data.test_novel], found)["acc"]
+    found = KMeans(5, n_init=10, random_state=0).fit(rows).labels_
+    assert line["acc"] == pytest.approx(novel_scores(data.y_test[data.test_novel], found)["acc"], abs=0.03)
+    assert line["known_acc"] is None
+
+
+def test_the_baseline_is_also_clustered_on_the_test_rows() -> None:
+    one, other = (trial("baseline", protocol=protocol) for protocol in ("inductive", "transductive"))
+    assert pack([one, other]) == [(one,), (other,)]
+    (line,) = measure((other,), "cpu")
+    assert 0.2 < line["acc"] < 1
     assert line["known_acc"] is None
 
 

@@ -162,15 +162,15 @@ def scores(experiment: str, dataset: str, method: str, variant: str, protocol: s
     experiment : str
         "main", "ablation" or "representations", as in the lines; also "cd_knet" and "follow_up", for figures of others.
     dataset, method, variant, protocol : str
-        As in the lines. The paper fits k-means and spectral clustering on the novel test rows, and everything else on
-        the training rows: it has no figures for these the other way round.
+        As in the lines. The paper fits every clustering on the novel test rows: k-means, spectral clustering, and the
+        k-means of the baseline. TabularNCD has none. It has no figures for these the other way round.
 
     Returns
     -------
     mapping or None
         None where the paper has no figure.
     """
-    if protocol != ("transductive" if method in ("kmeans", "spectral") else "inductive"):
+    if protocol != ("transductive" if method in ("kmeans", "spectral", "baseline") else "inductive"):
         return None
     match experiment:
         case "main":

@@ -26,7 +26,8 @@ class Trial:
     regime : {"oracle", "label-free"}
         Whether the settings were found with novel labels.
     protocol : {"inductive", "transductive"}
-        Fitted on the training rows, or on the novel test rows themselves, as the paper does with unsupervised methods.
+        Novel classes sought among the training rows, or among the novel test rows themselves, as the paper does with
+        every method but TabularNCD.
     seed : int
         The discoverer's ``random_state``.
     settings : mapping
