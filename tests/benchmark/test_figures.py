@@ -14,7 +14,7 @@ from tests.pictures.common import PNG, Catcher, assert_readable, catcher, words_
 
 __all__ = ["catcher"]
 
-OVERALL = {"main", "ablation", "sweep", "threshold", "search"}
+OVERALL = {"main", "ablation", "ablation_label_free", "sweep", "threshold", "search"}
 OF_A_DATASET = {"coefficients_satimage", "coefficients_mnist", "map_human", "pairs_satimage"}
 
 
@@ -96,7 +96,7 @@ def test_texts_are_readable(catcher: Catcher, tmp_path: Path) -> None:
     """With all datasets of both suites, which is the most that is ever drawn."""
     names = write_figures(some_lines(1, None, {"map_letter", "pairs_human"}), tmp_path)
     assert set(catcher.texts) == {f"{name}.png" for name in names}
-    assert len(names) == 7
+    assert len(names) == len(OVERALL) + 2
     for name, texts in catcher.texts.items():
         assert_readable(texts, catcher.sizes[name])
 

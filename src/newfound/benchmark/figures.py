@@ -109,14 +109,21 @@ def write_figures(lines: Lines, folder: Path) -> dict[str, Figure]:
 def _plan(lines: Lines) -> Iterator[tuple[str, Draw, Lines]]:
     """Say which figures there are: the name, the function that draws it, and the lines that it shows."""
     for name, draw in OVERALL.items():
-        # a threshold is compared with top_k, which is part of the sweep
-        shown = ("threshold", "sweep") if name == "threshold" else (name,)
-        if any(line["experiment"] == name for line in lines):
-            yield name, draw, sorted_lines(line for line in lines if line["experiment"] in shown)
+        part = [line for line in lines if _name_of_figure(line) == name]
+        if part and name == "threshold":  # it is compared with top_k, which is part of the sweep
+            part += [line for line in lines if line["experiment"] == "sweep"]
+        if part:
+            yield name, draw, sorted_lines(part)
     for name, draw in OF_A_DATASET.items():
         part = sorted_lines(line for line in lines if line["experiment"] == name)
         for dataset in datasets_of(part):
             yield f"{name}_{dataset}", draw, [line for line in part if line["dataset"] == dataset]
+
+
+def _name_of_figure(line: Line) -> str:
+    """Name the figure over all datasets that shows a line; the two regimes of the ablation are never in one."""
+    experiment = str(line["experiment"])
+    return "ablation_label_free" if (experiment, line["regime"]) == ("ablation", "label-free") else experiment
 
 
 # ---- over all datasets
@@ -209,7 +216,8 @@ def _ablation(lines: Lines, files: Files) -> str | None:
         "How ACC on the novel test rows changes when one part of TabularNCD is left out: SSL (self-supervised "
         "pre-training), CE (classification of the known classes), BCE (pairwise pseudo labels) or MSE (consistency). "
         "Each seed is compared with the whole method with the same seed; dots are means, whiskers standard deviations. "
-        "Hollow: the difference of the paper's means, given for Satimage only. " + origin(lines)
+        + ("Hollow: the difference of the paper's means, given for Satimage only. " if "satimage" in datasets else "")
+        + origin(lines)
     )
 
 
@@ -419,6 +427,7 @@ def _limits(panels: Sequence[DotPanel]) -> tuple[float, float]:
 OVERALL: dict[str, Draw] = {
     "main": _main,
     "ablation": _ablation,
+    "ablation_label_free": _ablation,
     "sweep": _sweep,
     "threshold": _threshold,
     "search": _search,
