@@ -35,15 +35,23 @@ def test_time_left_follows_what_was_observed() -> None:
     assert left.share() == 1
 
 
-def test_each_method_has_its_own_rate() -> None:
+def test_each_kind_has_its_own_rate() -> None:
     clock = Clock()
     left = TimeLeft([("a", 1.0), ("a", 1.0), ("b", 1.0), ("b", 1.0)], jobs=2, clock=clock)
     clock.now += 8
     left.ended("a", 1.0, 8.0)
     left.ended("b", 1.0, 2.0)
-    assert left.seconds() == pytest.approx((8 + 2 + 8 + 2) / 2 - 8)
+    assert left.seconds() == pytest.approx((8 + 2) / 2)
     clock.now += 100
     assert left.seconds() == 0  # late, and never negative
+
+
+def test_processes_that_take_long_to_start_do_not_shorten_the_rest() -> None:
+    clock = Clock()
+    left = TimeLeft([("a", 1.0)] * 24, jobs=2, clock=clock)
+    clock.now += 20
+    left.ended("a", 1.0, 0.5)
+    assert left.seconds() == pytest.approx(23 * 0.5 / 2)
 
 
 def test_lines_for_logs(capsys: pytest.CaptureFixture[str]) -> None:

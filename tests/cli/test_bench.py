@@ -124,7 +124,7 @@ def test_an_incomplete_last_line_is_redone(
     (tmp_path / "results.jsonl").write_bytes(b"".join(before)[:-20])
     capsys.readouterr()
     assert run(["bench", "status", *DIGITS, "--seeds", "6", "--out", str(tmp_path)]) == 0
-    assert "17 of 36 trials are done" in capsys.readouterr().out
+    assert "23 of 42 trials are done" in capsys.readouterr().out
     assert run(bench_run(tmp_path)) == 0
     printed = capsys.readouterr()
     assert "The last line of" in printed.err
@@ -178,11 +178,11 @@ def test_a_full_disk(small_disk: Path, fake: Callable[[Any], None], capsys: pyte
     printed = capsys.readouterr()
     kept = rows(small_disk / "out")
     assert "No space left on device" in printed.err.splitlines()[-1]
-    assert 0 < len(ResultFile(small_disk / "out").lines) == len(kept) < 90
+    assert 0 < len(ResultFile(small_disk / "out").lines) == len(kept) < 120
     subprocess.run(["mount", "-o", "remount,size=1m", str(small_disk)], check=True)
     assert run(bench_run(small_disk / "out", seeds=30)) == 0
     assert rows(small_disk / "out")[: len(kept)] == kept
-    assert len(rows(small_disk / "out")) == 90
+    assert len(rows(small_disk / "out")) == 120
 
 
 def test_failures_are_told_and_the_rest_is_measured(
@@ -191,7 +191,7 @@ def test_failures_are_told_and_the_rest_is_measured(
     fake(fakes.measure_badly)
     assert run(bench_run(tmp_path, methods="baseline,kmeans,spectral")) == 1
     printed = capsys.readouterr()
-    assert "12 of 30 trials are done (12 measured now, 0 before, 18 failed)" in printed.out
+    assert "12 of 36 trials are done (12 measured now, 0 before, 24 failed)" in printed.out
     told = [line for line in printed.err.splitlines() if line.startswith("Failed: ")]
     assert told == [
         "Failed: main: digits, baseline, default, inductive, 6 trials: ZeroDivisionError: we did not think of this",
@@ -256,7 +256,7 @@ def test_lists_may_be_given_with_commas_and_repeatedly(tmp_path: Path, capsys: p
     assert run(["bench", "status", "--suite", "extra", "--experiments", "main", *options]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == [
         "      digits  soybean  dermatology",
-        "main  0/60    0/60     0/60",
+        "main  0/70    0/70     0/70",
     ]
     assert not (tmp_path / "none").exists()
 
@@ -268,19 +268,22 @@ def test_status(tmp_path: Path, fake: Callable[[Any], None], capsys: pytest.Capt
     options = ["--suite", "extra", "--datasets", "digits", "--experiments", "main", "--out", str(tmp_path)]
     assert run(["bench", "status", *options, "--seeds", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "main  6/12" in shown
+    assert "main  8/14" in shown
     assert [line.split() for line in shown.splitlines() if line.startswith("  main")] == [
         ["main", "digits", "tabular_ncd", "default", "inductive", "2"],
         ["main", "digits", "spectral", "default", "inductive", "2"],
         ["main", "digits", "spectral", "default", "transductive", "2"],
     ]
-    assert shown.splitlines()[-1] == f"6 of 12 trials are done, in {tmp_path}."
+    assert shown.splitlines()[-1] == f"8 of 14 trials are done, in {tmp_path}."
     assert run(["bench", "status", *options, "--seeds", "2", "--json"]) == 0
     status = json.loads(capsys.readouterr().out)
-    assert (status["planned"], status["done"]) == (12, 6)
-    assert status["experiments"] == {"main": {"digits": {"planned": 12, "done": 6}}}
+    assert (status["planned"], status["done"]) == (14, 8)
+    assert status["experiments"] == {"main": {"digits": {"planned": 14, "done": 8}}}
     assert len(status["missing"]) == 6
     assert status["missing"][0]["method"] == "tabular_ncd"
+    assert status["others"] == 0
+    assert run(["bench", "status", *options, "--seeds", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith("4 more are not of this selection.")
 
 
 def test_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -282,7 +282,7 @@ def _search(lines: Lines, files: Files) -> str:
     write_curves(
         files,
         [
-            CurvePanel(title, "trials", "best validation ACC so far, %", drawn, steps=True)
+            CurvePanel(title, "trials", "best validation ACC so far, %", drawn, steps=True, limits=(0.0, 102.0))
             for title, drawn in curves.items()
             if drawn
         ],
@@ -421,7 +421,7 @@ def _limits(panels: Sequence[DotPanel]) -> tuple[float, float]:
     """Whole tens that hold all dots with their whiskers, with some room."""
     dots = [dot for panel in panels for dot in panel.dots]
     low, high = min(dot.mean - dot.sd for dot in dots), max(dot.mean + dot.sd for dot in dots)
-    return float(10 * np.floor((low - 1) / 10)), float(10 * np.ceil((high + 1) / 10))
+    return float(10 * np.floor((low - 3) / 10)), float(10 * np.ceil((high + 3) / 10))
 
 
 OVERALL: dict[str, Draw] = {

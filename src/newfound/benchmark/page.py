@@ -110,7 +110,8 @@ class _Filler:
                 _check("figure", name, (*OVERALL, *(f"{one}_DATASET" for one in OF_A_DATASET)))
             return None
         caption = escape_markdown(" ".join(figure.caption.split()))
-        return f"![{caption}]({self.image_folder}/{figure.png.name})\n\n*{caption}*"
+        first, _, _ = caption.partition(". ")
+        return f"![{first}]({self.image_folder}/{figure.png.name})\n\n*{caption}*"
 
     def _value(self, path: str, *, sd: bool) -> str | None:
         *where, metric = _parts(path)

@@ -51,22 +51,22 @@ class TimeLeft:
         self._spent: defaultdict[str, float] = defaultdict(float)
         self._jobs = jobs
         self._clock = clock
-        self._start = clock()
+        self._last = clock()  # when a pack ended
 
     def ended(self, kind: str, cost: float, seconds: float) -> None:
         """Take into account how long a pack took."""
         self._ahead[kind] -= cost
         self._ended[kind] += cost
         self._spent[kind] += seconds
+        self._last = self._clock()
 
     def seconds(self) -> float | None:
         """Seconds left, or None before the first pack has ended."""
         ahead = self._seconds_ahead()
         if ahead is None:
             return None
-        # from the total, since the packs being measured count as ahead and have already taken time
-        total = (sum(self._spent.values()) + ahead) / self._jobs
-        return max(total - (self._clock() - self._start), 0.0)
+        # since then, the packs being measured have taken time, and still count as ahead
+        return max(ahead / self._jobs - (self._clock() - self._last), 0.0)
 
     def share(self) -> float:
         """Share of the work of the packs that have ended, from 0 to 1."""

@@ -84,6 +84,9 @@ def write_tables(lines: Lines, folder: Path | str) -> list[Path]:
     return [Path(folder, name) for name in texts]
 
 
+_UNITS = {"bacc": "; BACC and ACC in percent"}
+
+
 def _main(name: str, metrics: tuple[str, ...]) -> Callable[[Summaries], Table]:
     def build(summaries: Summaries) -> Table:
         chosen = _with_untuned(summaries)
@@ -102,7 +105,7 @@ def _main(name: str, metrics: tuple[str, ...]) -> Callable[[Summaries], Table]:
             "Main table: " + " and ".join(TITLES[metric] for metric in metrics),
             "TabularNCD has the hyper-parameters of the paper's appendix, found there with novel labels (oracle); the "
             "other methods have newfound's defaults, as in the label-free table. Mean ± standard deviation over the "
-            "seeds, on novel test rows; BACC and ACC in percent; our best in bold. The paper fits spectral "
+            f"seeds, on novel test rows{_UNITS.get(metrics[0], '')}; our best in bold. The paper fits spectral "
             "clustering, k-means and the k-means of the baseline on the novel test rows, so its figures stand beside "
             "those rows only.",
             [*_HEAD, *beside_columns(metrics)],
@@ -116,8 +119,6 @@ def _main(name: str, metrics: tuple[str, ...]) -> Callable[[Summaries], Table]:
 def _with_untuned(summaries: Summaries) -> list[Summary]:
     """Summaries of the oracle regime, and of methods without settings of that regime: those are the same in both."""
     tuned = pick(summaries, "main", regime="oracle")
-    if not tuned:
-        return []
     has_settings = {(s.dataset, s.method) for s in tuned} | {(dataset, "tabular_ncd") for dataset in paper.RESULTS}
     untuned = (s for s in summaries if s.dataset in paper.RESULTS and (s.dataset, s.method) not in has_settings)
     return pick([*tuned, *untuned], "main")

@@ -63,13 +63,13 @@ def run_bench(
 
     Results are written one by one: a run that was ended in any way continues with the same command.
     """
-    from newfound.benchmark.progress import progress_for_terminal
-    from newfound.benchmark.runner import run
-    from newfound.discoverers.parameters import pick_device
-
     trials = _planned(suite, datasets, methods, experiments, seeds)
     if jobs < 1:
         raise InputError(f"Got --jobs {jobs}, but expected a whole number of at least 1.")
+    from newfound.benchmark.progress import progress_for_terminal  # after these: it takes seconds to import torch
+    from newfound.benchmark.runner import run
+    from newfound.discoverers.parameters import pick_device
+
     pick_device(device)  # a device that is not there is a mistake
     results = _results(out)
     done = results.keys
@@ -296,6 +296,7 @@ def _status(trials: Sequence[Trial], results: ResultFile) -> dict[str, Any]:
         "done": len(trials) - len(missing),
         "experiments": experiments,
         "missing": [asdict(trial) for trial in missing],
+        "others": len(done - {trial.key for trial in trials}),
         "notes": results.notes,
     }
 
@@ -316,7 +317,8 @@ def _print_status(status: dict[str, Any]) -> None:
         _print_columns([["  " + group[0], *group[1:], str(n)] for group, n in shown])
         if len(groups) > len(shown):
             typer.echo(f"  and {len(groups) - len(shown)} more; --json lists all")
-    typer.echo(f"\n{status['done']} of {status['planned']} trials are done, in {status['folder']}.")
+    others = f" {status['others']} more are not of this selection." if status["others"] else ""
+    typer.echo(f"\n{status['done']} of {status['planned']} trials are done, in {status['folder']}.{others}")
 
 
 def _print_columns(rows: Iterable[Sequence[str]]) -> None:
