@@ -128,7 +128,7 @@ def test_an_incomplete_last_line_is_redone(
     assert run(bench_run(tmp_path)) == 0
     printed = capsys.readouterr()
     assert "The last line of" in printed.err
-    assert "18 trials, 17 of them done, 1 to measure." in printed.out
+    assert "24 trials, 23 of them done, 1 to measure." in printed.out
     assert rows(tmp_path) == before
 
 
@@ -194,7 +194,7 @@ def test_failures_are_told_and_the_rest_is_measured(
     assert "12 of 36 trials are done (12 measured now, 0 before, 24 failed)" in printed.out
     told = [line for line in printed.err.splitlines() if line.startswith("Failed: ")]
     assert told == [
-        "Failed: main: digits, baseline, default, inductive, 6 trials: ZeroDivisionError: we did not think of this",
+        "Failed: main: digits, baseline, default, inductive, 6 trials and 1 more: ZeroDivisionError: we did not think of this",
         "Failed: main: digits, spectral, default, inductive, seed 0 and 11 more: Got data, but expected other; get it.",
     ]
     assert f"The tracebacks are in {tmp_path / 'failures.log'}" in printed.err
