@@ -77,7 +77,7 @@ def test_label_free_settings_of_tabular_ncd_are_not_in_the_oracle_table() -> Non
     assert ours == ["85.0", "60.0"]
     assert [row["ACC"] for row in records(tables["main_label_free"])] == ["50.0", "60.0"]
     assert not any("paper" in column for column in tables["main_label_free"].columns)
-    assert [row["Method"] for row in records(build_tables(lines[1:])["main"])][0] == "Baseline"
+    assert records(build_tables(lines[1:])["main"])[0]["Method"] == "Baseline"
 
 
 def test_best_of_a_dataset_is_bold() -> None:
