@@ -440,8 +440,8 @@ def _write(path: str, data: bytes) -> None:
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             raise ModelFileError(f"Cannot save to {path}: it exists and is not a file.")
-        with replacing(path) as fresh:
-            fresh.write_bytes(data)
+        with replacing(path) as fresh, open(fresh, "xb") as file:
+            file.write(data)
     except OSError as error:
         raise ModelFileError(
             f"Cannot save to {path}: {error.strerror or error}. No file was written or changed."

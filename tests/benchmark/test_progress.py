@@ -65,8 +65,8 @@ def test_lines_for_logs(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines() == [
-        "[5/7] main: digits, kmeans, default, inductive, 2 trials: 30.0 s; 5 min left",
-        "[5/7] main: digits, kmeans, default, inductive, seed 5: failed: no data; 5 min left",
+        "[5/7] main: digits, kmeans, default, inductive, 2 trials: 30.0 s; 4 min left",
+        "[5/7] main: digits, kmeans, default, inductive, seed 5: failed: no data; 4 min left",
     ]
 
 
