@@ -240,6 +240,7 @@ def test_bomb_in_the_place_of_a_table(tmp_path: Path) -> None:
         ("y_train", gzip.compress(idx(np.zeros(39, np.uint8))), "not as many images as labels"),
         ("x_test", gzip.compress(idx(np.zeros((20, 14, 14), np.uint8))), "differ in size"),
     ],
+    ids=["text", "no idx", "two axes", "cut off", "too few labels", "another size"],  # a gzip file holds the time
 )
 def test_damaged_images(key: str, content: bytes, what: str, tmp_path: Path) -> None:
     images = small_images()
