@@ -268,7 +268,7 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
     Examples
     --------
     >>> from newfound import TabularNCD
-    >>> X, y = [[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]], [0, 0, -1, -1, -1, -1]
+    >>> X, y = [[0.0], [0.1], [2.0], [2.1], [5.0], [5.1], [9.0], [9.1]], [0, 0, 1, 1, -1, -1, -1, -1]
     >>> few = fit_together([TabularNCD(2, w1=w1, random_state=0) for w1 in (0.2, 0.8)], X, y)
     >>> [model.w1 for model in few]
     [0.2, 0.8]
