@@ -34,7 +34,7 @@ Lines = list[dict[str, Any]]
 _MOST_TOGETHER = 60  # members of a pack, so that its memory is bounded ...
 _MOST_WIDE_TOGETHER = 20  # ... and of a pack of wide networks
 _WIDE = 200
-# settings in which trials that are fitted together may differ, besides their seeds
+# settings that experiments vary, and in which `fit_together` lets trials of a pack differ
 _OWN_SETTINGS = ("top_k", "k_neighbors", "w1", "w2", "similarity_threshold")
 
 
@@ -106,10 +106,16 @@ def measure(trials: tuple[Trial, ...], device: str, data_dir: Path | None = None
     peak_memory(reset=True)
     with one_thread(), _strict_about_interruptions():
         measured = _measurer(trials[0].experiment)(trials, data, device)
-    # k-means and spectral clustering know no other device
-    used = "cpu" if trials[0].method in (*UNSUPERVISED, "logistic_regression") and not trials[0].settings else device
+    used = device if _uses_networks(trials[0]) else "cpu"
     shared = {"peak_memory_mib": round(peak_memory(), 1), "reduced": data.reduced, **circumstances(used)}
     return [trial.line(own | shared) for trial, own in zip(trials, measured, strict=True)]
+
+
+def _uses_networks(trial: Trial) -> bool:
+    """Whether something runs on the device that was asked for; what knows only the CPU does not."""
+    if trial.experiment == "representations":
+        return trial.variant != "original"
+    return trial.method not in (*UNSUPERVISED, "logistic_regression")
 
 
 @lru_cache(maxsize=1)

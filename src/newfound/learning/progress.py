@@ -54,10 +54,10 @@ class Progress:
             losses = EpochLosses()
             yield losses
             of_members = losses.means()
-            self._member_losses.append(of_members)
             means = {name: float(values.mean()) for name, values in of_members.items()}
             seconds = time.perf_counter() - self._start
             self.history.append({"stage": stage, "epoch": epoch, "seconds": seconds, **means})
+            self._member_losses.append(of_members)
             if self._bar is not None:
                 shown = "  ".join(f"{name} {value:.3f}" for name, value in means.items())
                 self._bar.update(self._task, losses=shown, advance=1)
@@ -66,7 +66,7 @@ class Progress:
         """History of one member: as ``history``, with its own losses."""
         return [
             epoch | {name: float(values[member]) for name, values in losses.items()}
-            for epoch, losses in zip(self.history, self._member_losses, strict=True)
+            for epoch, losses in zip(self.history, self._member_losses, strict=False)  # Ctrl-C may part the two
         ]
 
     def announce(self, text: str) -> None:
