@@ -26,6 +26,9 @@ ESTIMATORS = [
     newfound.ClassifierProjection,
     newfound.KMeansDiscoverer,
     newfound.SpectralDiscoverer,
+    newfound.PBN,
+    newfound.WhitenedKMeans,
+    newfound.NCDKMeans,
     newfound.TableEncoder,
 ]
 MODULES = sorted(

@@ -33,12 +33,13 @@ from tests.golden.make import DISCOVERERS, FOLDER, tiny_table
 Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 NAMES = sorted(DISCOVERERS)
+PACKED = ["TabularNCD", "ClassifierProjection", "PBN"]
 
 
 def quick(name: str, **parameters: Any) -> Any:
     """A discoverer that is fitted in no time."""
     defaults: dict[str, Any] = {"n_novel_classes": 2, "random_state": 0}
-    if name in ("TabularNCD", "ClassifierProjection"):
+    if name in PACKED:
         defaults |= {"epochs": 2, "hidden_layers": [4, 3], "device": "cpu"}
     if name == "TabularNCD":
         defaults |= {"pretrain_epochs": 1}
@@ -141,7 +142,7 @@ def test_labels_of_every_type_come_back(name: str, labels: list[Any], tmp_path: 
     assert loaded.known_classes_.tolist() == labels
 
 
-@pytest.mark.parametrize("name", ["TabularNCD", "ClassifierProjection"])
+@pytest.mark.parametrize("name", PACKED)
 def test_members_come_back(name: str, tmp_path: Path) -> None:
     X, y = numbers()
     model = fit(quick(name, n_members=3), X, y)
@@ -747,6 +748,15 @@ ONE_MODEL: list[tuple[str, str, Change, str]] = [
     ("ClassifierProjection", "centroids", array("discoverer.centroids", lambda old: old[:, 1:].copy()), "must hold"),
     ("ClassifierProjection", "variances", array("discoverer.variances", fill(-1.0)), "above 0"),
     ("ClassifierProjection", "variances missing", drop("discoverer.variances"), "is missing"),
+    ("PBN", "centroids", array("discoverer.centroids", lambda old: old[:, 1:].copy()), "must hold"),
+    ("PBN", "w", put("parameters", "w", 2), "w=2"),
+    ("NCDKMeans", "no known classes", put("known_classes", {"kind": "str", "values": []}), "needs known classes"),
+    ("WhitenedKMeans", "mapping narrow", array("discoverer.mapping", lambda old: old[:, 1:].copy()), "must hold"),
+    ("WhitenedKMeans", "mapping infinite", array("discoverer.mapping", fill(np.inf)), "finite"),
+    ("WhitenedKMeans", "mapping missing", drop("discoverer.mapping"), "is missing"),
+    ("WhitenedKMeans", "centre short", array("discoverer.centre", lambda old: old[1:]), "must hold"),
+    ("WhitenedKMeans", "softening 0", array("discoverer.softening", fill(0.0)), "above 0"),
+    ("WhitenedKMeans", "ridge", put("parameters", "ridge", -1), "ridge=-1"),
 ]
 
 

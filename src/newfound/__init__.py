@@ -12,42 +12,72 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ClassifierProjection": "newfound.discoverers",
+    "HiddenClassKFold": "newfound.selection.hidden_classes",
     "InputError": "newfound.errors",
     "KMeansDiscoverer": "newfound.discoverers",
     "MissingExtraError": "newfound.errors",
     "ModelFileError": "newfound.errors",
+    "NCDKMeans": "newfound.discoverers",
+    "NCDSpectral": "newfound.discoverers",
     "NewfoundError": "newfound.errors",
+    "PBN": "newfound.discoverers",
     "SpectralDiscoverer": "newfound.discoverers",
     "TableEncoder": "newfound.tables",
     "TabularNCD": "newfound.discoverers",
+    "WhitenedKMeans": "newfound.discoverers",
+    "estimate_n_novel_classes": "newfound.selection.n_classes",
+    "hidden_class_score": "newfound.selection.hidden_classes",
+    "hidden_class_scores": "newfound.selection.hidden_classes",
     "load": "newfound.persistence",
     "save": "newfound.persistence",
+    "tune": "newfound.selection.tune",
 }
 _MODULES = ("datasets", "errors", "metrics")
 
 __all__ = [
+    "PBN",
     "ClassifierProjection",
+    "HiddenClassKFold",
     "InputError",
     "KMeansDiscoverer",
     "MissingExtraError",
     "ModelFileError",
+    "NCDKMeans",
+    "NCDSpectral",
     "NewfoundError",
     "SpectralDiscoverer",
     "TableEncoder",
     "TabularNCD",
+    "WhitenedKMeans",
     "__version__",
     "datasets",
     "errors",
+    "estimate_n_novel_classes",
+    "hidden_class_score",
+    "hidden_class_scores",
     "load",
     "metrics",
     "save",
+    "tune",
 ]
 
 if TYPE_CHECKING:
     from newfound import datasets, errors, metrics
-    from newfound.discoverers import ClassifierProjection, KMeansDiscoverer, SpectralDiscoverer, TabularNCD
+    from newfound.discoverers import (
+        PBN,
+        ClassifierProjection,
+        KMeansDiscoverer,
+        NCDKMeans,
+        NCDSpectral,
+        SpectralDiscoverer,
+        TabularNCD,
+        WhitenedKMeans,
+    )
     from newfound.errors import InputError, MissingExtraError, ModelFileError, NewfoundError
     from newfound.persistence import load, save
+    from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
+    from newfound.selection.n_classes import estimate_n_novel_classes
+    from newfound.selection.tune import tune
     from newfound.tables import TableEncoder
 
 

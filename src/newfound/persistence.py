@@ -22,7 +22,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 import newfound
-from newfound.discoverers import ClassifierProjection, KMeansDiscoverer, SpectralDiscoverer, TabularNCD
+from newfound.discoverers import (
+    PBN,
+    ClassifierProjection,
+    KMeansDiscoverer,
+    NCDKMeans,
+    SpectralDiscoverer,
+    TabularNCD,
+    WhitenedKMeans,
+)
 from newfound.discoverers.base import Arrays, BaseDiscoverer
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
@@ -48,7 +56,16 @@ _HEADER_KEYS = {
     "digest",
 }
 _DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
-    kind.__name__: kind for kind in (ClassifierProjection, KMeansDiscoverer, SpectralDiscoverer, TabularNCD)
+    kind.__name__: kind
+    for kind in (
+        ClassifierProjection,
+        KMeansDiscoverer,
+        NCDKMeans,
+        PBN,
+        SpectralDiscoverer,
+        TabularNCD,
+        WhitenedKMeans,
+    )
 }
 _DTYPES = ("F64", "F32", "I32")
 _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
@@ -67,7 +84,7 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : discoverer
-        A fitted ``TabularNCD``, ``ClassifierProjection``, ``KMeansDiscoverer`` or ``SpectralDiscoverer``.
+        A fitted discoverer of newfound's own, such as a ``TabularNCD``.
     path : str or path
         Where to; the ending ``.newfound`` is customary.
 

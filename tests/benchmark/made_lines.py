@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from newfound.benchmark.experiments import plan
-from newfound.benchmark.trials import Protocol, Regime, Trial
+from newfound.benchmark.trials import K, Protocol, Regime, Trial
 from newfound.datasets.registry import BENCHMARKS
 
 Line = dict[str, Any]
@@ -26,18 +26,41 @@ def line(
     protocol: Protocol = "inductive",
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    class_split: int = 0,
+    k: K = "given",
     **measured: Any,
 ) -> Line:
     """A line with scores; those that are not acc follow from it."""
-    trial = Trial(experiment, dataset, method, variant, regime, protocol, seed, settings or {})
+    trial = Trial(experiment, dataset, method, variant, regime, protocol, seed, settings or {}, class_split, k)
     return _scored(trial, acc) | measured
+
+
+def compared(acc: float, method: str = "kmeans", **facts: Any) -> Line:
+    """A line of the label-free comparison."""
+    facts = {"experiment": "label_free", "variant": "default", "regime": "label-free"} | facts
+    return line(acc, method=method, **facts)
+
+
+def estimated(
+    n_classes: int, criteria: Mapping[str, int], *, class_split: int = 0, seed: int = 0, **facts: Any
+) -> Line:
+    """A line with an estimate of the number of novel classes, of which there are 5."""
+    dataset = facts.pop("dataset", "pendigits")
+    trial = Trial("n_classes", dataset, "estimate", "", "label-free", "inductive", seed, {}, class_split)
+    said = [{"criterion": name, "n_classes": k, "weight": 1 / len(criteria)} for name, k in criteria.items()]
+    found = {"n_classes": n_classes, "interval": [n_classes - 1, n_classes + 1], "criteria": said, "n_novel": 5}
+    return trial.line(found | _circumstances(trial) | facts)
 
 
 def lines_of_the_plan(n_seeds: int = 2, datasets: Sequence[str] | None = None) -> list[Line]:
     """A line for every trial that there is."""
     lines = []
-    for place, trial in enumerate(plan("all", n_seeds=n_seeds, datasets=datasets)):
-        if trial.experiment in _DATA:
+    planned = [trial for suite in ("all", "label-free") for trial in plan(suite, n_seeds=n_seeds, datasets=datasets)]
+    for place, trial in enumerate(planned):
+        if trial.experiment == "n_classes":
+            facts: dict[str, Any] = {"dataset": trial.dataset, "class_split": trial.class_split, "seed": trial.seed}
+            lines.append(estimated(5 + place % 3, {"silhouette": 4, "stability": 5 + place % 7}, **facts))
+        elif trial.experiment in _DATA:
             lines.append(trial.line({"data": _DATA[trial.experiment](trial.dataset)} | _circumstances(trial)))
         else:
             found = {"found": FOUND} if trial.experiment == "searched" else {}
@@ -48,7 +71,8 @@ def lines_of_the_plan(n_seeds: int = 2, datasets: Sequence[str] | None = None) -
 def _scored(trial: Trial, acc: float) -> Line:
     scores = {"acc": acc, "bacc": acc - 0.01, "nmi": acc - 0.1, "ari": acc - 0.2}
     known = {"known_acc": None if trial.protocol == "transductive" else 0.9, "n_found": 5, "n_novel": 5}
-    return trial.line(scores | known | _circumstances(trial))
+    asked = {"n_classes": 5, "reused": False} if trial.experiment == "label_free" else {}
+    return trial.line(scores | known | asked | _circumstances(trial))
 
 
 def _circumstances(trial: Trial) -> Line:

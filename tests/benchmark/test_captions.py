@@ -49,6 +49,11 @@ def test_origin_says_what_ran_where() -> None:
     assert "no yardstick" in text
 
 
+def test_origin_counts_class_splits() -> None:
+    lines = [line("letter", seed) | {"class_split": split} for seed in range(3) for split in range(5)]
+    assert "; 5 class splits, 3 seeds;" in origin(lines)
+
+
 def test_a_dataset_with_two_regimes_is_not_shared_out() -> None:
     lines = [line("letter", regime=regime) for regime in REGIMES]
     assert "regime: oracle (uses novel labels) and label-free;" in origin(lines)

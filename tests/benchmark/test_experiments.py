@@ -4,7 +4,15 @@ from collections import Counter
 
 import pytest
 
-from newfound.benchmark.experiments import EXPERIMENTS, METHOD_NAMES, SUITES, SWEEPS, plan
+from newfound.benchmark.experiments import (
+    EXPERIMENTS,
+    LABEL_FREE_METHODS,
+    METHOD_NAMES,
+    SUITES,
+    SWEEPS,
+    experiments_of,
+    plan,
+)
 from newfound.benchmark.methods import METHODS
 from newfound.benchmark.paper import SETTINGS
 from newfound.datasets import names
@@ -13,12 +21,13 @@ from newfound.errors import InputError
 
 def test_every_name_is_known_to_the_rest() -> None:
     assert set(SUITES["all"]) <= set(names())
-    assert tuple(METHODS) == METHOD_NAMES
+    assert set(METHODS) == set(METHOD_NAMES)
     assert set(SUITES["paper"]) | {"census"} == set(SETTINGS)
 
 
-def test_no_trial_is_planned_twice() -> None:
-    trials = plan("all")
+@pytest.mark.parametrize("suite", ["all", "label-free"])
+def test_no_trial_is_planned_twice(suite: str) -> None:
+    trials = plan(suite)
     assert max(Counter(trial.key for trial in trials).values()) == 1
 
 
@@ -58,6 +67,41 @@ def test_sweeps_cover_the_ranges_of_the_paper() -> None:
 def test_every_experiment_has_every_benchmark_of_the_paper() -> None:
     for experiment in EXPERIMENTS:
         assert {t.dataset for t in plan("paper", experiments=[experiment])} == set(SUITES["paper"])
+
+
+def test_label_free_compares_every_method_on_five_class_splits_with_three_seeds() -> None:
+    trials = plan("label-free")
+    assert {t.experiment for t in trials} == set(experiments_of("label-free")) == {"n_classes", "label_free"}
+    assert {t.dataset for t in trials} == set(SUITES["all"]) - {"digits"}
+    assert {t.regime for t in trials} == {"label-free"}
+    counts = Counter((t.dataset, t.method, t.k) for t in trials if t.experiment == "label_free")
+    assert set(counts) == {
+        (d, m, k) for d in SUITES["label-free"] for m in LABEL_FREE_METHODS for k in ("given", "estimated")
+    }
+    assert set(counts.values()) == {15}
+    runs = {(t.class_split, t.seed) for t in trials}
+    assert runs == {(split, seed) for split in range(5) for seed in range(3)}
+    assert {t.class_split for t in plan("label-free", n_seeds=1)} == set(range(5))
+
+
+def test_no_other_suite_compares_without_labels() -> None:
+    for suite in ("paper", "extra", "all"):
+        assert not {t.experiment for t in plan(suite)} & set(experiments_of("label-free"))
+    named = plan("extra", experiments=["label_free"], datasets=["digits"], n_seeds=1)
+    assert {t.dataset for t in named} == {"digits"}
+
+
+def test_what_others_build_on_is_planned_before_them_whatever_the_methods() -> None:
+    trials = plan("label-free", datasets=["letter"], methods=["auto"], experiments=["label_free"])
+    keys = [t.key for t in trials]
+    assert len(set(keys)) == len(keys)
+    for place, trial in enumerate(trials):
+        assert trial.method in ("auto", "estimate")
+        if trial.k == "estimated":
+            assert trial.builds_on is not None
+            assert trial.builds_on.key in keys[:place]
+    everything = {t.key for t in plan("label-free", datasets=["letter"])}
+    assert set(keys) <= everything
 
 
 def test_a_benchmark_that_is_named_need_not_be_of_the_suite() -> None:

@@ -9,12 +9,13 @@ import pytest
 from newfound.benchmark import paper
 from newfound.benchmark.figures import Figure, write_figures
 from newfound.errors import InputError
-from tests.benchmark.made_lines import Line, line, lines_of_the_plan
+from tests.benchmark.made_lines import Line, compared, estimated, line, lines_of_the_plan
 from tests.pictures.common import PNG, Catcher, assert_readable, catcher, words_in
 
 __all__ = ["catcher"]
 
-OVERALL = {"main", "ablation", "ablation_label_free", "sweep", "threshold", "search"}
+PAPERS = {"main", "ablation", "ablation_label_free", "sweep", "threshold", "search"}
+OVERALL = PAPERS | {"label_free", "label_free_ranks", "n_classes"}
 OF_A_DATASET = {"coefficients_satimage", "coefficients_mnist", "map_human", "pairs_satimage"}
 
 
@@ -65,8 +66,10 @@ def test_captions_say_what_matters(figures: dict[str, Figure]) -> None:
 
 def test_pictures_name_datasets_methods_and_classes(figures: dict[str, Figure]) -> None:
     words = {name: words_in(figure.svg) for name, figure in figures.items()}
-    for name in OVERALL - {"ablation_label_free"}:
+    for name in PAPERS - {"ablation_label_free"} | {"label_free"}:
         assert {"Human (66 features)", "Satimage"} <= words[name], name
+    assert {"k given: 20 pairs", "k estimated: 20 pairs", "AutoDiscoverer", "k-means"} <= words["label_free_ranks"]
+    assert {"Satimage: 5", "combined", "silhouette"} <= words["n_classes"]
     assert "NSL-KDD" in words["ablation_label_free"]
     assert "NSL-KDD" not in words["ablation"]
     assert {"TabularNCD, oracle", "TabularNCD, label-free", "baseline", "spectral", "k-means"} <= words["main"]
@@ -94,6 +97,12 @@ def test_only_figures_with_lines_are_written(tmp_path: Path) -> None:
     assert write_figures([line(0.5, experiment="ablation", variant="full")], tmp_path) == {}  # nothing to compare yet
 
 
+def test_only_the_figures_that_are_wanted_are_written(tmp_path: Path) -> None:
+    lines = [line(0.5), compared(0.5), compared(0.6, k="estimated")]
+    assert set(write_figures(lines, tmp_path, {"label_free_ranks", "sweep"})) == {"label_free_ranks"}
+    assert {path.stem for path in tmp_path.iterdir()} == {"label_free_ranks"}
+
+
 def test_texts_are_readable(catcher: Catcher, tmp_path: Path) -> None:
     """With all datasets of both suites, which is the most that is ever drawn."""
     names = write_figures(some_lines(1, None, {"map_letter", "pairs_human"}), tmp_path)
@@ -116,8 +125,8 @@ class Drawn:
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
     instead = Drawn()
-    for name in ("write_curves", "write_dots"):
-        monkeypatch.setattr(f"newfound.benchmark.figures.{name}", instead)
+    for name in ("figures.write_curves", "figures.write_dots", "label_free_figures.write_dots"):
+        monkeypatch.setattr(f"newfound.benchmark.{name}", instead)
     return instead
 
 
@@ -181,6 +190,37 @@ def test_search_shows_the_best_so_far(drawn: Drawn, tmp_path: Path) -> None:
     (panel,) = drawn.args[1]
     np.testing.assert_allclose(panel.curves[0].mean, [40, 40, 60, 60])
     np.testing.assert_allclose(panel.curves[0].x, [1, 2, 3, 4])
+
+
+def test_label_free_shows_both_ways_to_come_by_k(drawn: Drawn, tmp_path: Path) -> None:
+    given = [compared(acc, class_split=split) for split, acc in enumerate((0.8, 0.9))]
+    write_figures([*given, compared(0.7, "auto", k="estimated")], tmp_path, {"label_free"})
+    _, (panel,), rows, _ = drawn.args
+    assert rows == ["k-means", "AutoDiscoverer"]
+    shown = {(dot.row, dot.kind): (round(dot.mean, 6), round(dot.sd, 6)) for dot in panel.dots}
+    assert shown == {(0, "k given"): (85.0, 5.0), (1, "k estimated"): (70.0, 0.0)}
+
+
+def test_ranks_are_means_over_pairs(drawn: Drawn, tmp_path: Path) -> None:
+    lines = [
+        compared(acc, method, class_split=split)
+        for method, accs in {"kmeans": (0.5, 0.9), "pbn": (0.6, 0.8), "auto": (0.7, 0.95)}.items()
+        for split, acc in enumerate(accs)
+    ]
+    write_figures(lines, tmp_path, {"label_free_ranks"})
+    _, (panel,), rows, _ = drawn.args
+    assert rows == ["k-means", "PBN", "AutoDiscoverer"]
+    assert panel.title == "k given: 2 pairs"
+    assert [dot.mean for dot in panel.dots] == [2.5, 2.5, 1.0]
+    np.testing.assert_allclose([dot.sd for dot in panel.dots], [0.5 / 2**0.5, 0.5 / 2**0.5, 0])
+
+
+def test_estimates_are_shown_by_their_distance_from_the_truth(drawn: Drawn, tmp_path: Path) -> None:
+    lines = [estimated(n, {"gap": n + 2}, class_split=split) for split, n in enumerate((4, 6))]
+    write_figures(lines, tmp_path, {"n_classes"})
+    _, (combined, gap), rows, _ = drawn.args
+    assert rows == ["Pendigits: 5"]
+    assert [(dot.mean, dot.sd) for dot in (*combined.dots, *gap.dots)] == [(0.0, 1.0), (2.0, 1.0)]
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ def trial(method: str = "tabular_ncd", seed: int = 0, **others: Any) -> Trial:
 # ---- packs
 
 
-def test_packs_hold_every_trial_once_and_in_an_order_that_stays() -> None:
-    trials = plan("all")
+@pytest.mark.parametrize("suite", ["all", "label-free"])
+def test_packs_hold_every_trial_once_and_in_an_order_that_stays(suite: str) -> None:
+    trials = plan(suite)
     packs = pack(trials)
     assert sorted(t.key for one in packs for t in one) == sorted(t.key for t in trials)
     assert packs == pack(trials)
@@ -59,6 +61,17 @@ def test_a_search_and_what_it_finds_stay_together() -> None:
     assert [one[0].variant for one in packs] == ["bayesian", "bayesian_uniform"]
     for one in packs:
         assert [t.experiment for t in one] == ["search"] + ["searched"] * 10
+
+
+def test_label_free_packs_hold_both_ways_to_come_by_k() -> None:
+    networks = ("tabular_ncd", "tuned_tabular_ncd", "pbn")
+    for one in pack(plan("label-free", datasets=["letter"])):
+        assert len({(t.experiment, t.method, t.class_split) for t in one}) == 1
+        if one[0].experiment == "n_classes":
+            assert len(one) == 1
+            continue
+        assert Counter(t.k for t in one) == {"given": len(one) // 2, "estimated": len(one) // 2}
+        assert {t.seed for t in one} == ({0, 1, 2} if one[0].method in networks else {one[0].seed})
 
 
 # ---- scores

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from newfound.benchmark.figures import Figure
-from newfound.benchmark.page import fill
+from newfound.benchmark.page import figures_in, fill
 from newfound.benchmark.rendering import markdown
 from newfound.benchmark.tables import TABLES, build_tables
 from newfound.errors import InputError
-from tests.benchmark.made_lines import Line, line, lines_of_the_plan
+from tests.benchmark.made_lines import Line, compared, estimated, line, lines_of_the_plan
 
 LINES = [line(0.84, seed=0), line(0.86, seed=1)]
 PATH = "main/pendigits/tabular_ncd/appendix/inductive"
@@ -79,6 +79,50 @@ def test_facts_say_what_was_used() -> None:
     assert filled("{{facts:versions}}", lines) == "newfound 0.2.0, torch 2.13.0 and 2.13.0+cu130"
 
 
+def test_facts_of_each_suite_are_apart() -> None:
+    lines = [*LINES, compared(0.8, dataset="mnist"), estimated(5, {})]
+    assert filled("{{facts:devices}}", lines) == "2 lines on CPU"
+    assert filled("{{facts:devices/label-free}}", lines) == "1 line on NVIDIA H200, 1 line on CPU"
+    assert filled("{{facts:versions/label-free}}", lines) == "newfound 0.2.0, torch 2.13.0 and 2.13.0+cu130"
+
+
+def test_values_of_the_label_free_comparison() -> None:
+    lines = [
+        compared(acc, method, dataset=dataset, class_split=split)
+        for method, accs in {"kmeans": (0.5, 0.7, 0.9), "auto": (0.6, 0.8, 0.85)}.items()
+        for (dataset, split), acc in zip((("letter", 0), ("letter", 1), ("forest", 0)), accs, strict=True)
+    ]
+
+    def value(path: str, sd: str = "") -> str:
+        return filled(f"{{{{label_free{sd}:{path}}}}}", lines)
+
+    assert value("letter/auto/given/all/acc") == "70.0"
+    assert value("letter/auto/given/all/acc", "±") == "70.0 ± 10.0"
+    assert value("letter/auto/given/0/bacc") == "59.0"
+    assert value("letter/auto/given/all/worst") == "60.0"
+    assert value("letter/auto/given/all/gain") == "+10.0"
+    assert value("letter/auto/given/all/seconds") == "2.6"
+    assert value("all/auto/given/all/acc") == "77.5"
+    assert value("all/auto/given/all/worst") == "60.0"
+    assert value("all/auto/given/all/gain") == "+2.5"
+    assert value("all/auto/given/all/lowest_gain") == "−5.0"
+    assert value("all/auto/given/all/rank") == "1.33"
+    assert value("all/auto/given/all/pairs") == "3"
+    assert fill("{{label_free:all/pbn/given/all/rank}}", lines, {}, "images")[0] == "not measured"
+
+
+def test_values_of_the_estimates() -> None:
+    lines = [estimated(k, {"gap": 5}, class_split=split) for split, k in enumerate((5, 6, 8, 9))]
+    assert filled("{{n_classes:all/combined/within_1}}", lines) == "50 %"
+    assert filled("{{n_classes:pendigits/combined/exact}}", lines) == "25 %"
+    assert filled("{{n_classes:all/gap/exact}} {{n_classes:all/gap/pairs}}", lines) == "100 % 4"
+    assert fill("{{n_classes:letter/gap/exact}}", lines, {}, "images")[0] == "not measured"
+
+
+def test_figures_of_a_page() -> None:
+    assert figures_in("{{figure:main}} {{ figure:map_letter }} {{table:sweep}} {figure:no}") == {"main", "map_letter"}
+
+
 @pytest.mark.parametrize(
     "placeholder",
     [
@@ -87,6 +131,13 @@ def test_facts_say_what_was_used() -> None:
         "figure:main",
         "value:main/letter/tabular_ncd/appendix/inductive/acc",
         "value:sweep/pendigits/tabular_ncd/top_k=5/inductive/acc",
+        "table:label_free",
+        "figure:n_classes",
+        "label_free:letter/auto/estimated/all/acc",
+        "label_free:letter/auto/estimated/0/seconds",
+        "label_free:all/auto/given/all/lowest_gain",
+        "n_classes:all/combined/within_1",
+        "facts:devices/label-free",
     ],
 )
 def test_what_has_no_lines_is_said_to_be_not_measured(placeholder: str) -> None:
@@ -116,6 +167,16 @@ def test_facts_of_no_lines_are_not_measured() -> None:
         ("paper:main/optdigits/kmeans/default/transductive/acc", "the paper has no such figure"),
         (f"paper:{PATH}/known_acc", "the paper has no such figure"),
         ("facts:weather", "there is no fact 'weather'"),
+        ("facts:devices/paper", "there is no suite 'paper'"),
+        ("value:label_free/letter/auto/default/inductive/acc", "there is no experiment 'label_free'"),
+        ("label_free:letter/auto/given/acc", "expected DATASET/METHOD/K/CLASS_SPLIT/METRIC"),
+        ("label_free:lettr/auto/given/all/acc", "there is no dataset 'lettr'"),
+        ("label_free:letter/baseline/given/all/acc", "there is no method 'baseline'"),
+        ("label_free:letter/auto/guessed/all/acc", "there is no k 'guessed'"),
+        ("label_free:letter/auto/given/5/acc", "there is no class split '5'"),
+        ("label_free:letter/auto/given/all/rank", "there is no metric 'rank'"),
+        ("n_classes:all/within_1", "expected DATASET/CRITERION/METRIC"),
+        ("n_classes:all/combined/within_2", "there is no metric 'within_2'"),
     ],
 )
 def test_an_unknown_placeholder_is_a_mistake_that_names_it(placeholder: str, reason: str) -> None:

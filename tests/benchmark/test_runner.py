@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from newfound.benchmark import measure as measuring
+from newfound.benchmark.experiments import plan
 from newfound.benchmark.progress import Progress, TimeLeft
 from newfound.benchmark.results import ResultFile
 from newfound.benchmark.runner import run
@@ -65,7 +66,7 @@ def test_of_a_pack_that_has_some_lines_only_the_others_are_written(tmp_path: Pat
     trials = [fakes.trial(seed, "baseline") for seed in range(5)]
     packs = []
 
-    def measure(pack: tuple[Trial, ...], device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    def measure(pack: fakes.Pack, device: str, data_dir: Path | None, earlier: fakes.Earlier) -> list[dict[str, Any]]:
         packs.append([trial.seed for trial in pack])
         return [trial.line({"acc": len(packs)}) for trial in pack]
 
@@ -119,9 +120,9 @@ def test_nothing_is_loaded_where_all_is_done(tmp_path: Path, monkeypatch: pytest
 def test_packs_are_written_as_soon_as_they_are_done(tmp_path: Path) -> None:
     results = ResultFile(tmp_path)
 
-    def measure(pack: tuple[Trial, ...], device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    def measure(pack: fakes.Pack, device: str, data_dir: Path | None, earlier: fakes.Earlier) -> list[dict[str, Any]]:
         assert len(results.path.read_text().splitlines()) == pack[0].seed
-        return fakes.measure(pack, device, data_dir)
+        return fakes.measure(pack, device, data_dir, earlier)
 
     assert run(TRIALS, results, measure=measure).failures == []
 
@@ -142,6 +143,32 @@ def test_one_process_keeps_the_order_and_several_begin_with_the_longest(
     monkeypatch.setattr("newfound.benchmark.runner.outcomes", record)
     run(TRIALS, ResultFile(tmp_path / "two"), jobs=2, measure=fakes.measure)
     assert given == TRIALS[::-1]
+
+
+def estimated_trials() -> list[Trial]:
+    return plan("label-free", datasets=["digits"], methods=["kmeans", "auto"], n_seeds=1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_builds_on_others_is_measured_after_them_and_told_their_lines(tmp_path: Path, jobs: int) -> None:
+    trials = estimated_trials()
+    results = ResultFile(tmp_path)
+    summary = run(trials[::-1], results, jobs=jobs, measure=fakes.measure_with_estimates)
+    assert (summary.n_measured, summary.failures) == (len(trials), [])
+    experiments = [line["experiment"] for line in results.lines]
+    assert experiments == sorted(experiments, reverse=True), "all of n_classes before all of label_free"
+    for line in results.lines:
+        if line["experiment"] == "label_free" and line["k"] == "estimated":
+            assert line["n_classes"] == 100 + line["class_split"]
+
+
+def test_estimates_of_an_earlier_run_or_another_machine_count(tmp_path: Path) -> None:
+    trials = estimated_trials()
+    estimates = [trial for trial in trials if trial.experiment == "n_classes"]
+    run(estimates, ResultFile(tmp_path), measure=fakes.measure_with_estimates)
+    (tmp_path / "results.jsonl").rename(tmp_path / "elsewhere.jsonl")
+    summary = run(trials, ResultFile(tmp_path), measure=fakes.measure_with_estimates)
+    assert (summary.n_before, summary.n_measured) == (len(estimates), len(trials) - len(estimates))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -198,7 +225,7 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, jobs: int) -> None:
 
 
 def test_half_a_training_is_an_interruption_and_no_failure(tmp_path: Path) -> None:
-    def measure(pack: tuple[Trial, ...], device: str, data_dir: Path | None) -> list[dict[str, Any]]:
+    def measure(pack: fakes.Pack, device: str, data_dir: Path | None, earlier: fakes.Earlier) -> list[dict[str, Any]]:
         raise TrainingInterrupted("stopped early")
 
     summary = run(TRIALS, ResultFile(tmp_path), measure=measure)

@@ -34,6 +34,8 @@ def test_seeds_of_one_measurement_are_summarised_together() -> None:
         {"regime": "label-free"},
         {"protocol": "transductive"},
         {"settings": {"w1": 0.5}},
+        {"class_split": 1},
+        {"k": "estimated"},
     ],
 )
 def test_measurements_that_differ_are_apart(other: dict[str, str]) -> None:

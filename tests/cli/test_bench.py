@@ -214,7 +214,10 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--suite", "papers"], "Got --suite papers, but expected some of paper, extra, all. Did you mean 'paper'?"),
+        (
+            ["--suite", "papers"],
+            "Got --suite papers, but expected some of paper, extra, all, label-free. Did you mean 'paper'?",
+        ),
         (["--datasets", "digits,digit"], "Got --datasets digit, but"),
         (["--methods", "k-means"], "Did you mean 'kmeans'?"),
         (["--experiments", "mein"], "Did you mean 'main'?"),
@@ -296,8 +299,19 @@ def test_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Ca
     assert benchmarks["letter"][1:6] == ["20,000", "16", "19", "7", "no"]
     assert "tabular_ncd, baseline, spectral, kmeans" in shown
     assert "suite extra" in shown
+    assert "suite label-free" in shown
+    assert "n_classes, label_free" in shown
     assert "ablation" in shown
     assert run(["bench", "list", "--data-dir", str(tmp_path / "nowhere")]) == 2
+
+
+def test_label_free_has_three_seeds_unless_told_otherwise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--suite", "label-free", "--datasets", "digits", "--out", str(tmp_path / "none")]
+    assert run(["bench", "status", *options]) == 0
+    counts = [line.split() for line in capsys.readouterr().out.splitlines()[1:3]]
+    assert counts == [["n_classes", "0/15"], ["label_free", "0/270"]]
+    assert run(["bench", "status", *options, "--methods", "auto", "--seeds", "1"]) == 0
+    assert "0 of 15 trials are done" in capsys.readouterr().out
 
 
 # ---- tables, figures and pages

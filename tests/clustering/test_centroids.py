@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
-from newfound.clustering.centroids import centroid_proba, class_means, fit_centroids
+from newfound.clustering.centroids import centroid_proba, class_means, fit_centroids, seeds_around
+from tests.oracles import centroids as oracle
 
 
 def blobs(sizes: list[int], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -95,3 +96,63 @@ def test_proba_of_far_rows_sums_to_one_and_the_nearest_centroid_wins() -> None:
     proba = centroid_proba(rows, centroids, 1e-12)
     np.testing.assert_allclose(proba.sum(axis=1), 1)
     assert proba.argmax(axis=1).tolist() == [1, 0, 0]
+
+
+# ---- around the known classes
+
+
+class Recorder(np.random.RandomState):
+    """A generator that notes with which probabilities it was asked to choose."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.probabilities: list[np.ndarray] = []
+
+    def choice(self, a: int, size: None = None, replace: bool = True, p: np.ndarray | None = None) -> int:  # type: ignore[override]
+        assert p is not None
+        self.probabilities.append(p.copy())
+        return int(super().choice(a, p=p))
+
+
+@given(st.integers(3, 12), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2**31 - 1))
+@settings(max_examples=40)
+def test_seeds_are_drawn_by_squared_distance(n: int, n_known: int, n_seeds: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, known = rng.normal(size=(n, 2)), rng.normal(size=(n_known, 2))
+    recorder = Recorder(seed)
+    seeds = seeds_around(rows, known, n_seeds, recorder)
+    assert seeds.shape == (n_seeds,)
+    for i, probabilities in enumerate(recorder.probabilities):
+        taken = [*known.tolist(), *rows[seeds[:i]].tolist()]
+        np.testing.assert_allclose(probabilities, oracle.seed_probabilities(rows.tolist(), taken), atol=1e-12)
+
+
+def test_no_seed_is_drawn_twice_or_on_a_known_centroid() -> None:
+    rows = np.array([[0.0], [1.0], [2.0], [3.0]])
+    for seed in range(20):
+        assert set(seeds_around(rows, rows[:1], 3, np.random.RandomState(seed))) == {1, 2, 3}
+
+
+def test_rows_that_are_all_taken_still_give_seeds() -> None:
+    seeds = seeds_around(np.ones((4, 2)), np.ones((1, 2)), 3, np.random.RandomState(0))
+    assert ((seeds >= 0) & (seeds < 4)).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_k_means_around_the_known_classes_equals_a_loop(seed: int) -> None:
+    rows, blob = blobs([10, 8, 12, 9], seed)
+    rows += np.random.default_rng(seed).normal(0, 6, rows.shape)  # far from perfect, so that starts differ
+    codes = np.where(blob == 0, 0, -1).astype(np.int64)
+    found, _ = fit_centroids(rows, codes, 3, 4, np.random.RandomState(seed), around_known=True)
+    unlabelled, rng = rows[codes < 0], np.random.RandomState(seed)
+    starts = [unlabelled[seeds_around(unlabelled, class_means(rows, codes), 3, rng)] for _ in range(4)]
+    best, _ = min((oracle.lloyd(unlabelled.tolist(), start.tolist()) for start in starts), key=lambda end: end[1])
+    np.testing.assert_allclose(found[0], rows[codes == 0].mean(axis=0))
+    np.testing.assert_allclose(sorted(found[1:].tolist()), sorted(map(list, best)))
+
+
+def test_k_means_around_the_known_classes_leaves_the_global_generator_alone() -> None:
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    rows, blob = blobs([5, 6, 7])
+    fit_centroids(rows, np.where(blob == 0, 0, -1), 2, 2, np.random.RandomState(0), around_known=True)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002

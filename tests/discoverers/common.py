@@ -34,6 +34,22 @@ def classifier_projection(**changes: Any) -> nf.ClassifierProjection:
     return nf.ClassifierProjection(**{**settings, "learning_rate": 0.01, "dropout": 0.2, **changes})
 
 
+def pbn(**changes: Any) -> nf.PBN:
+    """A PBN of few epochs."""
+    settings = {"n_novel_classes": 2, "hidden_layers": [16, 16], "epochs": 8, "n_init": 1, "random_state": 0}
+    return nf.PBN(**{**settings, "w": 0.2, "learning_rate": 0.01, "dropout": 0.1, **changes})
+
+
+def whitened_kmeans(**changes: Any) -> nf.WhitenedKMeans:
+    """A WhitenedKMeans of one start."""
+    return nf.WhitenedKMeans(**{"n_novel_classes": 2, "ridge": 0.5, "n_init": 1, "random_state": 0, **changes})
+
+
+def ncd_kmeans(**changes: Any) -> nf.NCDKMeans:
+    """An NCDKMeans of two starts."""
+    return nf.NCDKMeans(**{"n_novel_classes": 2, "n_init": 2, "random_state": 0, **changes})
+
+
 def kmeans(**changes: Any) -> nf.KMeansDiscoverer:
     """A KMeansDiscoverer of one start."""
     return nf.KMeansDiscoverer(**{"n_novel_classes": 2, "n_init": 1, "random_state": 0, **changes})
@@ -45,9 +61,10 @@ def spectral(**changes: Any) -> nf.SpectralDiscoverer:
 
 
 Maker = Callable[..., Any]
-PACKED: tuple[Maker, ...] = (tabular_ncd, classifier_projection)
+PACKED: tuple[Maker, ...] = (tabular_ncd, classifier_projection, pbn)
+WITHOUT_TRAINING: tuple[Maker, ...] = (whitened_kmeans, ncd_kmeans)
 WITHOUT_LABELS: tuple[Maker, ...] = (kmeans, spectral)
-DISCOVERERS: tuple[Maker, ...] = PACKED + WITHOUT_LABELS
+DISCOVERERS: tuple[Maker, ...] = PACKED + WITHOUT_TRAINING + WITHOUT_LABELS
 CLASSES = tuple(type(make()) for make in DISCOVERERS)
 
 

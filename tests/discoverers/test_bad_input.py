@@ -21,14 +21,18 @@ from tests.discoverers.common import (
     DISCOVERERS,
     PACKED,
     TRUTH,
+    WITHOUT_TRAINING,
     Maker,
     classifier_projection,
     frame,
     integer_labels,
     kmeans,
+    ncd_kmeans,
     numbers,
+    pbn,
     spectral,
     tabular_ncd,
+    whitened_kmeans,
 )
 
 N = len(TRUTH)
@@ -157,7 +161,7 @@ def test_tables_at_predict(make: Maker, method: str, bad: Bad, fitted: dict[Make
         getattr(fitted[make], method)(bad.make_X())
 
 
-@pytest.mark.parametrize("make", PACKED)
+@pytest.mark.parametrize("make", PACKED + WITHOUT_TRAINING)
 @pytest.mark.parametrize("y", [np.full(N, -1), [None] * N, [np.nan] * N, None], ids=["-1", "None", "NaN", "no y"])
 def test_no_labelled_rows(make: Maker, y: Any, fitted: dict[Maker, Any]) -> None:
     words = r"(no labelled rows|target y is None)\. Pass the known classes in y.*KMeansDiscoverer or SpectralDiscoverer"
@@ -284,13 +288,22 @@ BAD_PARAMETERS: list[tuple[Maker, str, Any, str]] = [
     (tabular_ncd, "without", None, "list of some of ssl, ce, bce, mse"),
     (classifier_projection, "learning_rate", 0, "above 0"),
     (classifier_projection, "n_init", 0, "whole number of at least 1"),
+    (pbn, "w", 1.5, "of at least 0 and at most 1"),
+    (pbn, "learning_rate", 0, "above 0"),
+    (pbn, "n_init", 0, "whole number of at least 1"),
+    (whitened_kmeans, "ridge", -0.1, "of at least 0"),
+    (whitened_kmeans, "ridge", np.inf, "of at least 0"),
+    (whitened_kmeans, "n_init", 0, "whole number of at least 1"),
+    (ncd_kmeans, "n_init", 1.5, "whole number of at least 1"),
     (kmeans, "n_init", "auto", "whole number of at least 1"),
     (spectral, "n_neighbors", 0, "whole number of at least 1"),
     (spectral, "max_rows", 1, "whole number of at least 2"),
 ]
 
 
-@pytest.mark.parametrize(("make", "name"), [(tabular_ncd, "lr_clustering"), (classifier_projection, "learning_rate")])
+@pytest.mark.parametrize(
+    ("make", "name"), [(tabular_ncd, "lr_clustering"), (classifier_projection, "learning_rate"), (pbn, "learning_rate")]
+)
 def test_diverged_training(make: Maker, name: str, fitted: dict[Maker, Any]) -> None:
     model = copy.deepcopy(fitted[make]).set_params(**{name: 1e30})
     with Unchanged(model, r"Training diverged.*Lower the learning rates") as unchanged:

@@ -26,15 +26,18 @@ from tests.discoverers.common import (
     PACKED,
     TRUTH,
     WITHOUT_LABELS,
+    WITHOUT_TRAINING,
     LabelType,
     Maker,
     as_format,
     frame,
     integer_labels,
     kmeans,
+    ncd_kmeans,
     numbers,
     spectral,
     tabular_ncd,
+    whitened_kmeans,
 )
 
 # After so few epochs a network may leave a novel class empty and say so.
@@ -385,7 +388,7 @@ def test_history_is_a_table(make: Maker, fitted: dict[Maker, Any]) -> None:
     assert np.isfinite(losses.to_numpy()[losses.notna().to_numpy()]).all()
 
 
-@pytest.mark.parametrize("make", WITHOUT_LABELS)
+@pytest.mark.parametrize("make", WITHOUT_TRAINING + WITHOUT_LABELS)
 def test_history_of_what_has_no_epochs_is_empty(make: Maker, fitted: dict[Maker, Any]) -> None:
     assert fitted[make].history_ == []
 
@@ -537,8 +540,9 @@ def test_spectral_clusters_a_sample_of_many_rows() -> None:
         spectral(max_rows=3, n_novel_classes=5).fit(numbers(), integer_labels())
 
 
-def test_kmeans_predicts_the_nearest_centroid() -> None:
-    model = kmeans().fit(numbers(), integer_labels())
+@pytest.mark.parametrize("make", [kmeans, ncd_kmeans, whitened_kmeans])
+def test_kmeans_predicts_the_nearest_centroid(make: Maker) -> None:
+    model = make().fit(numbers(), integer_labels())
     rows = model.transform(numbers(1))
     nearest = ((rows[:, None] - model.centroids_) ** 2).sum(axis=2).argmin(axis=1)
     assert_array_equal(model.predict(numbers(1)), model.classes_[nearest])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from newfound import ClassifierProjection, InputError, TabularNCD
+from newfound import PBN, ClassifierProjection, InputError, TabularNCD
 from newfound.discoverers.packed import PackedDiscoverer, fit_together, together_key
 
 SHORT: dict[str, Any] = {"epochs": 3, "pretrain_epochs": 2, "device": "cpu"}
@@ -64,9 +64,22 @@ def test_each_ends_as_if_fitted_alone(table: tuple[NDArray[Any], NDArray[Any]], 
     assert not np.allclose(weights[0], weights[1]), "the setting had no effect"
 
 
-def test_the_baseline_can_be_fitted_together(table: tuple[NDArray[Any], NDArray[Any]]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (ClassifierProjection, [{"random_state": 0}, {"random_state": 1}]),
+        (ClassifierProjection, [{"learning_rate": 0.01, "dropout": 0.1}, {"learning_rate": 0.002, "dropout": 0.4}]),
+        (PBN, [{"random_state": 3}, {"random_state": 1}, {"random_state": 2}]),
+        (PBN, [{"w": 0.05}, {"w": 0.9}]),
+        (PBN, [{"learning_rate": 0.01, "dropout": 0.1}, {"learning_rate": 0.001, "dropout": 0.5}]),
+    ],
+    ids=lambda value: ",".join(value[0]) if isinstance(value, list) else value.__name__,
+)
+def test_those_with_k_means_can_be_fitted_together(
+    table: tuple[NDArray[Any], NDArray[Any]], kind: type[PackedDiscoverer], settings: list[dict[str, Any]]
+) -> None:
     X, y = table
-    models = [ClassifierProjection(3, epochs=3, random_state=seed, device="cpu") for seed in (0, 1)]
+    models = [kind(3, epochs=3, device="cpu", **({"random_state": 0} | own)) for own in settings]
     for model, together in zip(models, fit_together(models, X, y), strict=True):
         assert_same(together, model.fit(X, y), X)
 

@@ -32,6 +32,25 @@ def test_history_has_a_dict_for_each_epoch() -> None:
     assert len(frame) == 3
 
 
+def test_a_stage_that_returns_counts_on() -> None:
+    progress = Progress(6)
+    run(progress)
+    run(progress)
+    assert [epoch["epoch"] for epoch in progress.history] == [1, 2, 1, 3, 4, 2]
+
+
+def test_a_member_goes_on_alone() -> None:
+    together = Progress(4)
+    run(together)
+    alone = together.of_member(1)
+    for losses in alone.epochs("second stage", 1):
+        losses.add(error=torch.tensor([7.0]))
+    assert [epoch["error"] for epoch in alone.history] == [2.5, 2.5, 2.5, 7.0]
+    assert alone.history[-1]["epoch"] == 2
+    assert alone.history[-1]["seconds"] >= alone.history[-2]["seconds"]
+    assert len(together.history) == 3
+
+
 def test_means_are_over_steps_for_each_member() -> None:
     losses = EpochLosses()
     assert losses.means() == {}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from newfound.nn import MemberStreams, PackedBatchNorm, PackedDropout, PackedLinear, PackedMLP
+from newfound.nn import MemberStreams, PackedBatchNorm, PackedDropout, PackedLinear, PackedMLP, UnitLength
 from tests.oracles import layers as oracle
 
 SIZES = st.integers(1, 6)
@@ -157,3 +157,10 @@ def test_members_can_drop_shares_of_their_own() -> None:
     for m, chance in enumerate([0.1, 0.5]):
         alone = PackedDropout(chance, MemberStreams([m]))(x[:1])
         torch.testing.assert_close(together[m], alone[0])
+
+
+def test_unit_length_divides_each_row_by_its_length() -> None:
+    x = normal(2, 5, 3, seed=0)
+    for row, scaled in zip(x.flatten(0, 1), UnitLength()(x).flatten(0, 1), strict=True):
+        torch.testing.assert_close(scaled, row / sum(value**2 for value in row.tolist()) ** 0.5)
+    assert (UnitLength()(torch.zeros(1, 1, 3)) == 0).all()

@@ -99,3 +99,12 @@ def test_reordering_renames_the_novel_classes_of_each_member_and_nothing_else() 
     for m in range(2):
         for j in range(3):
             torch.testing.assert_close(novel_after[m, :, j], novel[m, :, order[m, j]])
+
+
+def test_without_a_clustering_head_the_novel_classes_are_the_last_outputs_of_the_classification_head() -> None:
+    network, x = discovery_network(0), normal(2, 7, 4)
+    before = network.proba(x)[0]
+    network.reorder_novel(torch.tensor([[1, 0], [0, 1]]))
+    after = network.proba(x)[0]
+    torch.testing.assert_close(after[0], before[0][:, [0, 2, 1]])
+    torch.testing.assert_close(after[1], before[1])

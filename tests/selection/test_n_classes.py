@@ -1,58 +1,257 @@
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
 
+import newfound as nf
 from newfound.selection import n_classes
-from newfound.selection.n_classes import silhouette_n_classes
+from newfound.selection.criteria import SCALED, Task
+from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows, estimate_n_novel_classes
+from tests.selection.test_criteria import groups
 
 
-def blobs(k: int, n: int, spread: float = 0.05, seed: int = 0) -> np.ndarray:
-    """K round blobs on a circle of radius k, n rows each."""
-    rng = np.random.default_rng(seed)
-    angles = np.repeat(2 * np.pi * np.arange(k) / k, n)
-    return k * np.stack([np.cos(angles), np.sin(angles)], axis=1) + rng.normal(scale=spread, size=(k * n, 2))
+def made(n_known: int, n_novel: int, n: int = 40, **kwargs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of known and of novel classes, and their codes, -1 for novel ones."""
+    rows, codes = groups(n_known + n_novel, n, **kwargs)
+    return rows, np.where(codes < n_known, codes, -1)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 9])
-def test_far_blobs_are_counted(k: int) -> None:
-    assert silhouette_n_classes(blobs(k, 15), 0) == k
+def contents(estimate: NClassesEstimate) -> tuple[Any, ...]:
+    return estimate.n_classes, estimate.interval, list(estimate.curve), list(estimate.criteria)
 
 
-def test_the_count_is_that_of_the_best_silhouette() -> None:
-    rows = np.random.default_rng(0).normal(size=(40, 2))
-    scores = {k: silhouette_score(rows, KMeans(k, n_init=3, random_state=7).fit_predict(rows)) for k in range(2, 16)}
-    assert silhouette_n_classes(rows, 7) == max(scores, key=lambda k: scores[k])
+@pytest.mark.parametrize("n_known", [0, 1, 2, 5])
+@pytest.mark.parametrize("n_novel", [3, 6])
+def test_far_groups_are_counted(n_known: int, n_novel: int) -> None:
+    rows, codes = made(n_known, n_novel, d=3, apart=30.0)
+    estimate = estimate_from_rows(rows, codes, 0)
+    assert estimate.n_classes == n_novel
+    low, high = estimate.interval
+    assert low <= n_novel <= high
 
 
+def test_two_far_groups_without_known_classes() -> None:
+    rows = np.concatenate([np.random.default_rng(0).normal(size=(60, 3)) + at for at in (0, 40)])
+    assert estimate_from_rows(rows, np.full(120, -1), 0).n_classes == 2
+
+
+def test_the_order_of_magnitude_of_overlapping_classes() -> None:
+    rows, codes = made(6, 4, n=80, d=8, apart=1.5)
+    assert 2 <= estimate_from_rows(rows, codes, 0).n_classes <= 6
+
+
+def test_what_an_estimate_holds() -> None:
+    rows, codes = made(4, 3)
+    estimate = estimate_from_rows(rows, codes, 0)
+    assert estimate.curve.columns[:3] == ["k", "combined", "prior"]
+    assert [point["k"] for point in estimate.curve] == list(range(1, SCALED + 1))
+    assert sum(point["combined"] for point in estimate.curve) == pytest.approx(1)
+    assert [row["criterion"] for row in estimate.criteria] == estimate.curve.columns[2:]
+    assert estimate.criteria.columns == ["criterion", "n_classes", "weight"]
+    assert all(1 <= row["n_classes"] <= SCALED and np.isfinite(row["weight"]) for row in estimate.criteria)
+    low, high = estimate.interval
+    within = sum(point["combined"] for point in estimate.curve if low <= point["k"] <= high)
+    assert within >= 0.8
+    assert repr(estimate) == f"NClassesEstimate(n_classes={estimate.n_classes}, interval=({low}, {high}))"
+    assert contents(pickle.loads(pickle.dumps(estimate))) == contents(estimate)
+
+
+@pytest.mark.parametrize("n_known", [0, 2, 5])
+def test_a_seed_gives_the_same_estimate(n_known: int) -> None:
+    rows, codes = made(n_known, 3, d=60)  # so many columns that they are reduced
+    assert contents(estimate_from_rows(rows, codes, 3)) == contents(estimate_from_rows(rows, codes, 3))
+
+
+def test_a_table_with_text_gaps_and_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows, codes = made(4, 3, apart=20.0)
+    X = pandas.DataFrame(rows, columns=list("abcd"))
+    X.loc[::7, "a"] = np.nan
+    X["word"] = np.where(rows[:, 0] > 0, "up", "down")
+    y = [None if code < 0 else f"class {code}" for code in codes]
+    estimate = nf.estimate_n_novel_classes(X, y, random_state=0)
+    assert 2 <= estimate.n_classes <= 4
+    numeric = nf.TableEncoder(kinds={"word": "ignored"})
+    other = nf.estimate_n_novel_classes(X, y, encoder=numeric, random_state=0)
+    assert contents(other) != contents(estimate)
+    assert not hasattr(numeric, "layout_")  # a copy was fitted
+
+
+def test_names_of_classes_do_not_matter() -> None:
+    rows, codes = made(4, 3)
+    named = np.where(codes < 0, None, np.array(list("dbca"))[codes])
+    seen = [estimate_n_novel_classes(rows, y, random_state=0) for y in (codes, np.where(codes < 0, -1, codes * 5 + 2))]
+    assert contents(seen[0]) == contents(seen[1])
+    assert estimate_n_novel_classes(rows, named, random_state=0).n_classes >= 1
+
+
+def test_hidden_tasks_hold_known_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, codes = made(6, 3)
+    known = {tuple(row) for row in rows[codes >= 0]}
+    seen: list[Task] = []
+    measured = n_classes.criteria_curves
+
+    def spy(task: Task, *args: Any) -> Any:
+        seen.append(task)
+        return measured(task, *args)
+
+    monkeypatch.setattr(n_classes, "criteria_curves", spy)
+    estimate_from_rows(rows, codes, 0)
+    assert len(seen) == 6
+    assert {tuple(row) for row in seen[0].unlabelled} == {tuple(row) for row in rows[codes < 0]}
+    for task in seen[1:]:
+        assert {tuple(row) for row in [*task.unlabelled, *task.known]} <= known
+        assert not {tuple(row) for row in task.unlabelled} & {tuple(row) for row in task.known}
+
+
+@pytest.mark.parametrize("n_known", range(4, 40))
+def test_how_many_classes_are_hidden(n_known: int) -> None:
+    numbers = n_classes._numbers_hidden(n_known, np.random.RandomState(0))
+    assert len(numbers) == 5
+    assert numbers.min() == 2
+    assert numbers.max() <= min(n_known - 1, 12)
+
+
+def test_weights_follow_the_hidden_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A criterion that is right on every hidden task gains weight, one that is wrong loses some."""
+    rows, codes = made(8, 3)
+
+    def made_up(task: Task, numbers: np.ndarray, rng: Any) -> dict[str, np.ndarray]:
+        truth = len(np.unique(np.round(task.unlabelled.sum(axis=1) / 1e6)))
+        right = -np.abs(np.log(numbers / truth))
+        curves = dict.fromkeys([*n_classes._WEIGHTS, *n_classes._FIXED_WEIGHTS], np.zeros(len(numbers)))
+        return curves | {"modularity": right, "spread": -right}
+
+    monkeypatch.setattr(n_classes, "criteria_curves", made_up)
+    marked = rows + 1e6 * np.arange(11)[:, None].repeat(40, axis=0)
+    estimate = estimate_from_rows(marked / 4, codes, 0)
+    weights = {row["criterion"]: row["weight"] for row in estimate.criteria}
+    assert weights["modularity"] > n_classes._WEIGHTS["modularity"]
+    assert weights["spread"] < n_classes._WEIGHTS["spread"]
+    assert weights["halves"] == pytest.approx(n_classes._WEIGHTS["halves"])
+
+
+@pytest.mark.parametrize("n_known", [1, 2, 3])
+def test_few_known_classes_keep_the_weights(n_known: int) -> None:
+    rows, codes = made(n_known, 3)
+    weights = {row["criterion"]: row["weight"] for row in estimate_from_rows(rows, codes, 0).criteria}
+    assert weights == {"prior": 1.0, **n_classes._WEIGHTS, **n_classes._FIXED_WEIGHTS}
+
+
+@pytest.mark.parametrize("n_known", [0, 1, 5])
 @pytest.mark.parametrize(
-    ("rows", "expected"),
+    ("unlabelled", "most"),
     [
-        (np.ones((30, 2)), 1),
-        (np.repeat(np.eye(3), 10, axis=0), 1),  # three distinct rows tell nothing about clusters
-        (np.zeros((1, 2)), 1),
-        (np.array([[0.0], [0.1], [9.0], [9.1]]), 2),
+        (np.zeros((1, 3)), 1),
+        (np.arange(6.0).reshape(2, 3), 1),
+        (np.arange(9.0).reshape(3, 3), 1),
+        (np.ones((50, 3)), 1),
+        (np.repeat(np.eye(3), 20, axis=0), 1),
+        (np.arange(15.0).reshape(5, 3), 3),
+        (np.random.default_rng(0).normal(size=(12, 3)), 10),
+        (np.eye(3)[np.zeros(30, int)] * np.array([1e12, 1, 1]), 1),
+        (np.random.default_rng(0).normal(size=(40, 3)) * [1e9, 1e-9, 0], 20),
     ],
+    ids=["one", "two", "three", "equal", "three different", "five", "twelve", "huge and equal", "scales"],
 )
-def test_few_distinct_rows(rows: np.ndarray, expected: int) -> None:
-    assert silhouette_n_classes(rows, 0) == expected
+def test_few_different_rows(unlabelled: np.ndarray, most: int, n_known: int) -> None:
+    known, codes = groups(n_known, 20, d=3) if n_known else (np.empty((0, 3)), np.empty(0, dtype=int))
+    estimate = estimate_from_rows(
+        np.concatenate([unlabelled, known]), np.concatenate([np.full(len(unlabelled), -1), codes]), 0
+    )
+    assert 1 <= estimate.interval[0] <= estimate.n_classes <= estimate.interval[1] <= most
+    assert len(estimate.curve) <= most
+
+
+def test_known_classes_of_one_row_each() -> None:
+    rows, codes = made(0, 3)
+    codes[[0, 40, 80, 100, 110]] = np.arange(5)
+    assert 1 <= estimate_from_rows(rows, codes, 0).n_classes <= 20
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 25])
+def test_the_largest_number_of_classes(most: int) -> None:
+    rows, codes = made(2, 4, apart=20.0)
+    estimate = estimate_from_rows(rows, codes, 0, max_classes=most)
+    assert [point["k"] for point in estimate.curve] == list(range(1, most + 1))
+    assert estimate.n_classes <= most
+
+
+def test_more_than_twenty_far_groups_can_be_counted() -> None:
+    rows, codes = made(2, 25, n=20, d=6, apart=60.0)
+    assert estimate_from_rows(rows, codes, 0, max_classes=40).n_classes == 25
 
 
 def test_large_tables_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(n_classes, "_MAX_ROWS", 60)
-    seen = []
+    monkeypatch.setattr(n_classes, "_MOST_UNLABELLED", 60)
+    monkeypatch.setattr(n_classes, "_MOST_KNOWN", 90)
+    monkeypatch.setattr(n_classes, "_MOST_HIDDEN_ROWS", 50)
+    sizes = []
+    measured = n_classes.criteria_curves
 
-    def spy(rows: np.ndarray, labels: np.ndarray) -> float:
-        seen.append(len(rows))
-        return float(silhouette_score(rows, labels))
+    def spy(task: Task, *args: Any) -> Any:
+        sizes.append((len(task.unlabelled), len(task.known)))
+        return measured(task, *args)
 
-    monkeypatch.setattr(n_classes, "silhouette_score", spy)
-    assert silhouette_n_classes(blobs(4, 100), 0) == 4
-    assert set(seen) == {60}
+    monkeypatch.setattr(n_classes, "criteria_curves", spy)
+    rows, codes = made(6, 3, n=100)
+    estimate_from_rows(rows, codes, 0)
+    assert sizes[0] == (60, 90)
+    assert all(sought == 50 and taught <= 90 for sought, taught in sizes[1:])
 
 
-def test_the_same_seed_gives_the_same_count() -> None:
-    rows = np.random.default_rng(1).normal(size=(50, 3))
-    assert silhouette_n_classes(rows, 5) == silhouette_n_classes(rows, 5)
+@pytest.mark.parametrize("bad", [0, -1, 2.5, "many", True])
+def test_a_wrong_largest_number(bad: Any) -> None:
+    rows, codes = made(2, 2)
+    with pytest.raises(nf.InputError, match="max_classes"):
+        estimate_n_novel_classes(rows, codes, max_classes=bad)
+
+
+def test_wrong_input() -> None:
+    rows, codes = made(2, 2)
+    with pytest.raises(nf.InputError, match="no unlabelled rows to count classes of"):
+        estimate_n_novel_classes(rows, np.abs(codes))
+    with pytest.raises(nf.InputError, match="encoder='standard', but expected None or a TableEncoder"):
+        estimate_n_novel_classes(rows, codes, encoder="standard")  # type: ignore[arg-type]
+    with pytest.raises(nf.InputError, match="labels but X has"):
+        estimate_n_novel_classes(rows, codes[1:])
+    with pytest.raises(nf.InputError, match="random_state"):
+        estimate_n_novel_classes(rows, codes, random_state="seed")
+
+
+def test_the_median_and_the_interval() -> None:
+    assert n_classes._median(np.array([0.2, 0.29, 0.02, 0.49])) == 3
+    assert n_classes._median(np.array([1.0])) == 1
+    assert n_classes._interval(np.array([0.05, 0.6, 0.3, 0.05]), 2) == (2, 3)
+    assert n_classes._interval(np.array([1.0]), 1) == (1, 1)
+    assert n_classes._interval(np.array([0.4, 0.1, 0.5]), 3) == (1, 3)
+
+
+def test_what_a_criterion_prefers() -> None:
+    assert n_classes._preferred(np.array([0.0, 1.0, 0.5]), 9) == 2
+    assert n_classes._preferred(np.array([0.0, 0.0, -0.5]), 9) == 2  # content up to 2
+    assert n_classes._preferred(np.array([-1.0, 0.0, 0.0]), 9) == 2  # content from 2 on
+    assert n_classes._preferred(np.zeros(3), 9) == 9
+
+
+@pytest.mark.parametrize("n_known", [0, 4])
+def test_the_picture(tmp_path: Path, n_known: int) -> None:
+    pytest.importorskip("matplotlib")
+    rows, codes = made(n_known, 3)
+    figure = estimate_from_rows(rows, codes, 0).plot(tmp_path / "counts.png")
+    assert (tmp_path / "counts.png").stat().st_size > 1_000
+    assert len(figure.axes) == 2
+    estimate_from_rows(np.ones((3, 2)), np.full(3, -1), 0).plot()
+
+
+@pytest.mark.parametrize("discoverer", [nf.KMeansDiscoverer, nf.WhitenedKMeans])
+def test_discoverers_keep_the_estimate(discoverer: Any) -> None:
+    rows, codes = made(4, 3, apart=20.0)
+    model = discoverer("auto", random_state=0).fit(rows, codes)
+    assert model.n_classes_estimate_.n_classes == model.n_novel_classes_ == 3
+    model.set_params(n_novel_classes=2).fit(rows, codes)
+    assert not hasattr(model, "n_classes_estimate_")

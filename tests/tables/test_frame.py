@@ -217,3 +217,16 @@ def test_columns_may_be_called_like_attributes(name: str) -> None:
 def test_integers_wider_than_numpys_are_numbers() -> None:
     table = read_table(pl.DataFrame({"a": [1, None, 3]}).with_columns(pl.col("a").cast(pl.Int128)))
     np.testing.assert_array_equal(table.columns["a"], [1.0, np.nan, 3.0])
+
+
+# ---- rows
+
+
+@given(rows=st.lists(st.integers(0, 3), max_size=8))
+def test_rows_can_be_taken(rows: list[int]) -> None:
+    table = read_table(pd.DataFrame(MIXED))
+    taken = table.take(np.array(rows, dtype=np.intp))
+    assert (taken.names, taken.n_rows, taken.named) == (table.names, len(rows), True)
+    for name, column in taken.columns.items():
+        assert column.dtype == table.columns[name].dtype
+        np.testing.assert_array_equal(column, table.columns[name][rows])

@@ -62,7 +62,7 @@ def device_of(line: Line) -> str:
 
 
 def origin(lines: Lines, *, compared: bool = False) -> str:
-    """Say which datasets, how many seeds, which regimes and which devices lines come from.
+    """Say which datasets, how many class splits and seeds, which regimes and which devices lines come from.
 
     Parameters
     ----------
@@ -75,6 +75,9 @@ def origin(lines: Lines, *, compared: bool = False) -> str:
     seeds = [len({line["seed"] for line in lines if line["dataset"] == dataset}) for dataset in datasets]
     few, many = min(seeds), max(seeds)
     n_seeds = "1 seed" if many == 1 else f"{many} seeds" if few == many else f"{few} to {many} seeds"
+    n_splits = len({line.get("class_split", 0) for line in lines})
+    if n_splits > 1:
+        n_seeds = f"{n_splits} class splits, {n_seeds}"
     regimes = _shared_out((_REGIMES[line["regime"]], name_of(line)) for line in lines)
     devices = _shared_out((device_of(line), name_of(line)) for line in lines)
     text = (

@@ -16,13 +16,14 @@ Row = list[Cell | str]
 ABSENT = "not measured"
 """What stands where a figure would, if there were lines for it."""
 
-DIFFERS, REDUCED, NO_DATA, UNFINISHED = "†", "‡", "§", "¶"
+DIFFERS, REDUCED, NO_DATA, UNFINISHED, PARTIAL = "†", "‡", "§", "¶", "°"
 NOTES = {
     DIFFERS: "The mean ACC lies more than 1 point and more than two standard errors (ours and the paper's combined) "
     "away from the paper's.",
     REDUCED: "66 of 561 features: not comparable.",
     NO_DATA: "Not measured: the data is not here.",
     UNFINISHED: "Did not finish within an hour in the paper.",
+    PARTIAL: "Not all class splits and seeds are measured.",
 }
 """What each mark means."""
 
@@ -31,6 +32,13 @@ TITLES = {
     "baseline": "Baseline",
     "spectral": "Spectral clustering",
     "kmeans": "k-means",
+    "whitened_kmeans": "Whitened k-means",
+    "ncd_kmeans": "NCD k-means",
+    "ncd_spectral": "NCD spectral",
+    "pbn": "PBN",
+    "pbn_spectral": "PBN, spectral",
+    "tuned_tabular_ncd": "TabularNCD, tuned",
+    "auto": "AutoDiscoverer",
     "cd_knet": "CD-KNet",
     "cd_knet_exp": "CD-KNet-Exp",
     "full": "all parts",

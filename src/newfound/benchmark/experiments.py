@@ -7,16 +7,38 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from newfound.benchmark.paper import PUBLISHED_SETTINGS, SETTINGS
-from newfound.benchmark.trials import Protocol, Regime, Trial
+from newfound.benchmark.trials import K, Protocol, Regime, Trial
 from newfound.errors import InputError
 
-METHOD_NAMES = ("tabular_ncd", "baseline", "spectral", "kmeans")
+_PAPERS_METHODS = ("tabular_ncd", "baseline", "spectral", "kmeans")
+LABEL_FREE_METHODS = (
+    "kmeans",
+    "spectral",
+    "whitened_kmeans",
+    "ncd_kmeans",
+    "ncd_spectral",
+    "pbn",
+    "tabular_ncd",
+    "tuned_tabular_ncd",
+    "auto",
+)
+"""Methods that are compared without novel labels; the tuned one has been by hidden classes."""
+
+METHOD_NAMES = (*_PAPERS_METHODS, *(name for name in LABEL_FREE_METHODS if name not in _PAPERS_METHODS))
 UNSUPERVISED = ("spectral", "kmeans")
 """Methods that use no known class."""
 
+NETWORKS = ("tabular_ncd", "baseline", "pbn", "tuned_tabular_ncd", "auto")
+"""Methods that run on the device that was asked for; all others know only the CPU."""
+
 _PAPER = ("mnist", "forest", "letter", "human", "satimage", "pendigits")
 _EXTRA = ("digits", "optdigits", "nsl_kdd", "adult_education", "soybean", "dermatology")
-SUITES: dict[str, tuple[str, ...]] = {"paper": _PAPER, "extra": _EXTRA, "all": _PAPER + _EXTRA}
+SUITES: dict[str, tuple[str, ...]] = {
+    "paper": _PAPER,
+    "extra": _EXTRA,
+    "all": _PAPER + _EXTRA,
+    "label-free": _PAPER + _EXTRA[1:],
+}
 """Benchmarks of each suite. The paper's seventh, census, is measured where it is asked for by name."""
 
 ABLATIONS: dict[str, list[str]] = {
@@ -36,6 +58,9 @@ THRESHOLDS = (-1, -0.75, -0.5, -0.25, 0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9
 _SWEEP_SEEDS = {"mnist": 1}  # of 784 columns, each network costs as much as ten of another benchmark ...
 _MOST_SWEEP_SEEDS = 3  # ... which have so many
 _N_SEARCHED = {"mnist": 30}  # settings that the search tries; 60 for the others
+N_CLASS_SPLITS = 5
+N_LABEL_FREE_SEEDS = 3
+_TUNING = {"n_trials": 20, "time_limit": 180}  # what the tuning by hidden classes may take, in settings and seconds
 
 
 def plan(
@@ -50,16 +75,18 @@ def plan(
 
     Parameters
     ----------
-    suite : {"paper", "extra", "all"}
+    suite : {"paper", "extra", "all", "label-free"}
     datasets, methods, experiments : sequence of str or None
-        Names to which the trials are narrowed; None for all of the suite. Datasets that are named need not be of the
-        suite.
+        Names to which the trials are narrowed; None for all of the suite. Datasets and experiments that are named need
+        not be of the suite.
     n_seeds : int
-        Number of seeds; sweeps have at most 3 (MNIST's 1), and experiments that end in a picture one.
+        Number of seeds; sweeps (MNIST's 1) and the comparison without novel labels have at most 3, and experiments
+        that end in a picture one.
 
     Returns
     -------
     list of Trial
+        With those that they build on, whatever the methods.
 
     Raises
     ------
@@ -72,19 +99,27 @@ def plan(
     _check("--experiments", experiments, EXPERIMENTS)
     if n_seeds < 1:
         raise InputError(f"Got --seeds {n_seeds}, but expected at least 1.")
-    trials = [
+    asked = [
         trial
-        for experiment in (EXPERIMENTS if experiments is None else experiments)
+        for experiment in (experiments_of(suite) if experiments is None else experiments)
         for dataset in (SUITES[suite] if datasets is None else datasets)
         for trial in EXPERIMENTS[experiment](dataset, n_seeds)
         if methods is None or trial.method in methods
     ]
+    # what others build on comes before them
+    trials = list({one.key: one for trial in asked for one in (trial.builds_on, trial) if one is not None}.values())
     if not trials:
         raise InputError(
             f"The selection leaves nothing to measure: experiments {_listed(experiments)}, datasets "
             f"{_listed(datasets)}, methods {_listed(methods)}. `newfound bench list` shows what there is."
         )
     return trials
+
+
+def experiments_of(suite: str) -> tuple[str, ...]:
+    """Names of the experiments of a suite."""
+    label_free = ("n_classes", "label_free")
+    return label_free if suite == "label-free" else tuple(name for name in EXPERIMENTS if name not in label_free)
 
 
 def _check(option: str, given: Sequence[str] | None, accepted: Mapping[str, Any] | Sequence[str]) -> None:
@@ -121,7 +156,7 @@ def _main(dataset: str, n_seeds: int) -> Iterator[Trial]:
     if dataset in PUBLISHED_SETTINGS:
         settings = PUBLISHED_SETTINGS[dataset]
         yield from _trials("main", dataset, "tabular_ncd", "published", "oracle", settings, n_seeds)
-    for method in METHOD_NAMES:
+    for method in _PAPERS_METHODS:
         both: tuple[Protocol, ...] = ("inductive", "transductive")
         protocols = both[:1] if method == "tabular_ncd" else both
         yield from _trials("main", dataset, method, "default", "label-free", {}, n_seeds, protocols)
@@ -197,6 +232,35 @@ def _picture(experiment: str, method: str, regime: Regime) -> Callable[[str, int
     return trials
 
 
+def _n_classes(dataset: str, n_seeds: int) -> Iterator[Trial]:
+    """Estimate the number of novel classes, for each class split."""
+    for class_split in range(N_CLASS_SPLITS):
+        for seed in range(min(n_seeds, N_LABEL_FREE_SEEDS)):
+            yield Trial("n_classes", dataset, "estimate", "", "label-free", "inductive", seed, class_split=class_split)
+
+
+def _label_free(dataset: str, n_seeds: int) -> Iterator[Trial]:
+    """Every method on every class split, told the number of novel classes and with the estimate of it."""
+    modes: tuple[K, ...] = ("given", "estimated")
+    for class_split in range(N_CLASS_SPLITS):
+        for method in LABEL_FREE_METHODS:
+            settings = _TUNING if method == "tuned_tabular_ncd" else {}
+            for seed in range(min(n_seeds, N_LABEL_FREE_SEEDS)):
+                for k in modes:
+                    yield Trial(
+                        "label_free",
+                        dataset,
+                        method,
+                        "default",
+                        "label-free",
+                        "inductive",
+                        seed,
+                        settings,
+                        class_split,
+                        k,
+                    )
+
+
 EXPERIMENTS: dict[str, Callable[[str, int], Iterator[Trial]]] = {
     "main": _main,
     "ablation": _ablation,
@@ -207,5 +271,7 @@ EXPERIMENTS: dict[str, Callable[[str, int], Iterator[Trial]]] = {
     "coefficients": _picture("coefficients", "logistic_regression", "oracle"),
     "map": _picture("map", "tabular_ncd", "oracle"),
     "pairs": _picture("pairs", "tabular_ncd", "oracle"),
+    "n_classes": _n_classes,
+    "label_free": _label_free,
 }
 """Trials of each experiment, for a benchmark and a number of seeds."""

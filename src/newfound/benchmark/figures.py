@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from newfound.benchmark import paper
 from newfound.benchmark.captions import Line, Lines, datasets_of, name_of, names_of, origin, sorted_lines
+from newfound.benchmark.label_free_figures import draw_accs, draw_n_classes, draw_ranks
 from newfound.benchmark.summary import Summary, summarise
 from newfound.errors import InputError
 from newfound.pictures.coefficients import most_telling, write_coefficients
@@ -72,7 +73,7 @@ class Figure:
     caption: str
 
 
-def write_figures(lines: Lines, folder: Path) -> dict[str, Figure]:
+def write_figures(lines: Lines, folder: Path, only: Collection[str] | None = None) -> dict[str, Figure]:
     """Write every figure for which there are lines, as PNG and SVG.
 
     Parameters
@@ -81,6 +82,8 @@ def write_figures(lines: Lines, folder: Path) -> dict[str, Figure]:
         Lines of the results, one for each trial.
     folder : Path
         Where the files go; made if it is not there.
+    only : collection of str, optional
+        Names of the figures that are wanted; None for all.
 
     Returns
     -------
@@ -99,6 +102,8 @@ def write_figures(lines: Lines, folder: Path) -> dict[str, Figure]:
         raise InputError(f"The folder {folder} cannot be made: {error.strerror}. Choose another folder.") from None
     figures = {}
     for name, draw, part in _plan(lines):
+        if only is not None and name not in only:
+            continue
         png, svg = folder / f"{name}.png", folder / f"{name}.svg"
         caption = draw(part, (png, svg))
         if caption is not None:
@@ -109,7 +114,7 @@ def write_figures(lines: Lines, folder: Path) -> dict[str, Figure]:
 def _plan(lines: Lines) -> Iterator[tuple[str, Draw, Lines]]:
     """Say which figures there are: the name, the function that draws it, and the lines that it shows."""
     for name, draw in OVERALL.items():
-        part = [line for line in lines if _name_of_figure(line) == name]
+        part = [line for line in lines if name in _names_of_figures(line)]
         if part and name == "threshold":  # it is compared with top_k, which is part of the sweep
             part += [line for line in lines if line["experiment"] == "sweep"]
         if part:
@@ -120,10 +125,12 @@ def _plan(lines: Lines) -> Iterator[tuple[str, Draw, Lines]]:
             yield f"{name}_{dataset}", draw, [line for line in part if line["dataset"] == dataset]
 
 
-def _name_of_figure(line: Line) -> str:
-    """Name the figure over all datasets that shows a line; the two regimes of the ablation are never in one."""
+def _names_of_figures(line: Line) -> tuple[str, ...]:
+    """Name the figures over all datasets that show a line; the two regimes of the ablation are never in one."""
     experiment = str(line["experiment"])
-    return "ablation_label_free" if (experiment, line["regime"]) == ("ablation", "label-free") else experiment
+    if experiment == "label_free":
+        return experiment, "label_free_ranks"
+    return ("ablation_label_free" if (experiment, line["regime"]) == ("ablation", "label-free") else experiment,)
 
 
 # ---- over all datasets
@@ -431,9 +438,12 @@ OVERALL: dict[str, Draw] = {
     "sweep": _sweep,
     "threshold": _threshold,
     "search": _search,
+    "label_free": draw_accs,
+    "label_free_ranks": draw_ranks,
+    "n_classes": draw_n_classes,
 }
 OF_A_DATASET: dict[str, Draw] = {"coefficients": _coefficients, "map": _map, "pairs": _pairs}
-"""Functions that draw a figure, named like the experiment that it shows, and return its caption.
+"""Functions that draw a figure, named after the experiment that it shows, and return its caption.
 
 None where nothing is to be drawn.
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from newfound import datasets
 from newfound.benchmark.cost import circumstances, peak_memory
-from newfound.benchmark.experiments import UNSUPERVISED
+from newfound.benchmark.experiments import NETWORKS, UNSUPERVISED
 from newfound.benchmark.methods import build
 from newfound.benchmark.trials import Trial
 from newfound.datasets import Dataset
@@ -36,13 +36,25 @@ _MOST_WIDE_TOGETHER = 20  # ... and of a pack of wide networks
 _WIDE = 200
 # settings that experiments vary, and in which `fit_together` lets trials of a pack differ
 _OWN_SETTINGS = ("top_k", "k_neighbors", "w1", "w2", "similarity_threshold")
+# methods of the label-free comparison whose seeds are members of one pack
+_FITTED_TOGETHER = ("tabular_ncd", "tuned_tabular_ncd", "pbn")
+# rough costs of packs in the label-free comparison
+_LABEL_FREE_COSTS = {
+    "tuned_tabular_ncd": 100.0,
+    "auto": 15.0,
+    "tabular_ncd": 7.0,
+    "pbn": 7.0,
+    "spectral": 1.0,
+    "ncd_spectral": 1.0,
+}
 
 
 def pack(trials: Sequence[Trial]) -> list[tuple[Trial, ...]]:
     """Group trials that are measured together, in the order of their first one.
 
     Networks with equal shapes are fitted at once; the representations of one fit serve both protocols; a search and
-    the trials of what it finds belong together. Every other trial is alone.
+    the trials of what it finds belong together; one fit serves a number of novel classes that is given and an estimate
+    that is right. Every other trial is alone.
     """
     groups: dict[Hashable, list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -57,12 +69,14 @@ def pack(trials: Sequence[Trial]) -> list[tuple[Trial, ...]]:
 
 def _companions(trial: Trial) -> Hashable:
     """Trials with an equal answer are measured together."""
-    shared = (trial.dataset, trial.method, trial.variant)
+    shared = (trial.dataset, trial.method, trial.variant, trial.class_split)
     if trial.experiment in ("search", "searched"):
         return ("search", *shared)
     if trial.experiment == "representations":
         return (trial.experiment, *shared)
-    if trial.experiment in _EXHIBITS or trial.method in UNSUPERVISED:
+    if trial.experiment == "label_free":
+        return (trial.experiment, *shared, None if trial.method in _FITTED_TOGETHER else trial.seed)
+    if trial.experiment in (*_EXHIBITS, "n_classes") or trial.method in UNSUPERVISED:
         return trial.key
     alike = {name: value for name, value in trial.settings.items() if name not in _OWN_SETTINGS}
     return (trial.experiment, *shared, trial.protocol, repr(sorted(alike.items())))
@@ -70,7 +84,7 @@ def _companions(trial: Trial) -> Hashable:
 
 def _most_together(trial: Trial) -> int:
     counts = BENCHMARKS[trial.dataset].paper
-    if trial.experiment in ("search", "searched", "representations"):
+    if trial.experiment in ("search", "searched", "representations", "label_free"):
         return 10**6  # what belongs together must not be parted
     return _MOST_WIDE_TOGETHER if counts is not None and counts.attributes > _WIDE else _MOST_TOGETHER
 
@@ -81,11 +95,18 @@ def weight(trials: tuple[Trial, ...]) -> float:
     size = 1.0 if counts is None else (counts.train_labeled + counts.train_unlabeled) * (20 + counts.attributes) / 3e5
     if trials[0].method in UNSUPERVISED and trials[0].experiment == "main":
         return size / 4
+    if trials[0].experiment == "label_free":
+        return size * _LABEL_FREE_COSTS.get(trials[0].method, 0.25)
     fits = 20.0 if trials[0].experiment in ("search", "searched") else 1.0
     return size * fits * (4 + len(trials))
 
 
-def measure(trials: tuple[Trial, ...], device: str, data_dir: Path | None = None) -> Lines:
+def measure(
+    trials: tuple[Trial, ...],
+    device: str,
+    data_dir: Path | None = None,
+    earlier: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Lines:
     """Measure trials of one pack.
 
     Parameters
@@ -96,16 +117,18 @@ def measure(trials: tuple[Trial, ...], device: str, data_dir: Path | None = None
         As the discoverers take it.
     data_dir : Path or None
         Where the data lies; see :func:`newfound.datasets.load`.
+    earlier : mapping of str to mapping, optional
+        Lines of the trials that these build on, by key.
 
     Returns
     -------
     list of dict
         One line for each trial, in their order.
     """
-    data = _load(trials[0].dataset, data_dir)
+    data = _load(trials[0].dataset, data_dir).resplit(trials[0].class_split)
     peak_memory(reset=True)
     with one_thread(), _strict_about_interruptions():
-        measured = _measurer(trials[0].experiment)(trials, data, device)
+        measured = _measurer(trials[0].experiment, earlier or {})(trials, data, device)
     used = device if _uses_networks(trials[0]) else "cpu"
     shared = {"peak_memory_mib": round(peak_memory(), 1), "reduced": data.reduced, **circumstances(used)}
     return [trial.line(own | shared) for trial, own in zip(trials, measured, strict=True)]
@@ -115,7 +138,7 @@ def _uses_networks(trial: Trial) -> bool:
     """Whether something runs on the device that was asked for; what knows only the CPU does not."""
     if trial.experiment == "representations":
         return trial.variant != "original"
-    return trial.method not in (*UNSUPERVISED, "logistic_regression")
+    return trial.method in NETWORKS
 
 
 @lru_cache(maxsize=1)
@@ -126,13 +149,21 @@ def _load(name: str, data_dir: Path | None) -> Dataset:
 @contextmanager
 def _strict_about_interruptions() -> Iterator[None]:
     with warnings.catch_warnings():
-        # A seed that leaves a class empty is a result here, and shows in its scores.
-        warnings.filterwarnings("ignore", message=".*have no rows")
+        # What a user should know of his table, e.g. of a class left empty, is a result here, and shows in the scores.
+        warnings.simplefilter("ignore", UserWarning)
         warnings.simplefilter("error", TrainingInterrupted)  # half a training is no result
         yield
 
 
-def _measurer(experiment: str) -> Callable[[tuple[Trial, ...], Dataset, str], Lines]:
+def _measurer(
+    experiment: str, earlier: Mapping[str, Mapping[str, Any]]
+) -> Callable[[tuple[Trial, ...], Dataset, str], Lines]:
+    if experiment in ("n_classes", "label_free"):
+        from newfound.benchmark import label_free
+
+        if experiment == "n_classes":
+            return label_free.measure_n_classes
+        return partial(label_free.measure_label_free, earlier=earlier)
     if experiment in ("search", "searched"):
         from newfound.benchmark.search import measure_search
 
@@ -156,18 +187,18 @@ def measure_scores(trials: tuple[Trial, ...], data: Dataset, device: str) -> Lin
     cost = {"fit_seconds": round(time.perf_counter() - start, 3), "n_packed": len(models)}
     if trials[0].protocol == "transductive":
         return [_clustered(model, data, trial.seed) | cost for trial, model in zip(trials, fitted, strict=True)]
-    return [_scored(model, data) | cost for model in fitted]
+    return [scored(model, data) | cost for model in fitted]
 
 
 def fit_all(models: Sequence[BaseDiscoverer], X: Any, y: Any) -> list[BaseDiscoverer]:
-    """Fit discoverers, at once where they are packed networks."""
-    packed = [model for model in models if isinstance(model, PackedDiscoverer)]
+    """Fit discoverers, at once where they are packed networks of one member each."""
+    packed = [model for model in models if isinstance(model, PackedDiscoverer) and model.n_members == 1]
     if len(packed) == len(models):
         return [*fit_together(packed, X, y)]
     return [model.fit(X, y) for model in models]
 
 
-def _scored(model: BaseDiscoverer, data: Dataset) -> dict[str, Any]:
+def scored(model: BaseDiscoverer, data: Dataset) -> dict[str, Any]:
     """Scores of a fitted discoverer on the test rows, and the time of the prediction."""
     novel = data.test_novel
     start = time.perf_counter()

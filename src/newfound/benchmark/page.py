@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from newfound.benchmark import paper
 from newfound.benchmark.captions import device_of
 from newfound.benchmark.cells import ABSENT
-from newfound.benchmark.experiments import EXPERIMENTS, METHOD_NAMES
+from newfound.benchmark.comparison import Comparison, Estimates
+from newfound.benchmark.experiments import (
+    EXPERIMENTS,
+    LABEL_FREE_METHODS,
+    METHOD_NAMES,
+    N_CLASS_SPLITS,
+    experiments_of,
+)
 from newfound.benchmark.figures import OF_A_DATASET, OVERALL, Figure
+from newfound.benchmark.paper import Score
 from newfound.benchmark.rendering import escape_markdown, markdown
-from newfound.benchmark.summary import METRICS, Summary, show, summarise
+from newfound.benchmark.summary import METRICS, Summary, show, show_difference, summarise
 from newfound.benchmark.tables import TABLES, build_tables
 from newfound.datasets import names
 from newfound.errors import InputError
 
 _PATH = "EXPERIMENT/DATASET/METHOD/VARIANT/PROTOCOL/METRIC"
+_LABEL_FREE_PATH = "DATASET/METHOD/K/CLASS_SPLIT/METRIC"
+_ALL = "all"
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
@@ -39,7 +50,16 @@ def fill(
           devices. Where VARIANT is a hyper-parameter that varies, it needs a value: ``top_k=10``.
         - ``{{paper:...}}`` and ``{{paper±:...}}``: the paper's figure for the same path. The experiments "cd_knet" and
           "follow_up" have figures too.
-        - ``{{facts:versions}}`` and ``{{facts:devices}}``: what the lines were measured with.
+        - ``{{label_free:DATASET/METHOD/K/CLASS_SPLIT/METRIC}}``, ``{{label_free±:...}}``: a figure of the label-free
+          comparison. DATASET is a name or "all"; K is "given" or "estimated"; CLASS_SPLIT is a number, 0 for the
+          benchmark's own classes, or "all"; METRIC is bacc, acc, nmi, ari, worst (lowest ACC of a run), gain (ACC
+          against k-means), seconds and, for all datasets, rank, pairs (over which ranks are taken) and lowest_gain (of
+          any dataset).
+        - ``{{n_classes:DATASET/CRITERION/METRIC}}``: how good estimates of the number of novel classes are. DATASET is
+          a name or "all", CRITERION a criterion or "combined", METRIC exact or within_1 (share of the pairs of dataset
+          and class split) or pairs.
+        - ``{{facts:versions}}`` and ``{{facts:devices}}``: what the lines of the paper's experiments were measured
+          with; ``{{facts:versions/label-free}}`` and ``{{facts:devices/label-free}}``: those of that suite.
     lines : sequence of mapping
         Lines of the results, one for each trial.
     figures : mapping of str to Figure
@@ -64,6 +84,12 @@ def fill(
     return page, list(dict.fromkeys(filler.absent))
 
 
+def figures_in(template: str) -> set[str]:
+    """Names of the figures that a page asks for."""
+    placeholders = (match.strip().partition(":") for match in _PLACEHOLDER.findall(template))
+    return {what for kind, _, what in placeholders if kind == "figure"}
+
+
 class _Filler:
     def __init__(self, lines: Sequence[Mapping[str, Any]], figures: Mapping[str, Figure], image_folder: str) -> None:
         self.lines = lines
@@ -79,6 +105,9 @@ class _Filler:
             "value±": lambda path: self._value(path, sd=True),
             "paper": lambda path: _paper(path, sd=False),
             "paper±": lambda path: _paper(path, sd=True),
+            "label_free": lambda path: self._label_free(path, sd=False),
+            "label_free±": lambda path: self._label_free(path, sd=True),
+            "n_classes": self._n_classes,
             "facts": self._facts,
         }
 
@@ -125,7 +154,8 @@ class _Filler:
 
     def _found(self, where: Sequence[str]) -> Summary | None:
         experiment, dataset, method, variant, protocol = where
-        _check("experiment", experiment, (*EXPERIMENTS, "searched"))
+        others = experiments_of("label-free")  # have placeholders of their own
+        _check("experiment", experiment, (*(name for name in EXPERIMENTS if name not in others), "searched"))
         _check("method", method, METHOD_NAMES)
         variant, _, value = variant.partition("=")
         names_of_it = (experiment, dataset, method, variant, protocol)
@@ -139,18 +169,91 @@ class _Filler:
             )
         return found[0] if found else None
 
-    def _facts(self, name: str) -> str | None:
+    def _label_free(self, path: str, *, sd: bool) -> str | None:
+        parts = path.split("/")
+        if len(parts) != 5:
+            raise InputError(f"expected {_LABEL_FREE_PATH} after the colon")
+        dataset, method, k, class_split, metric = parts
+        _check("dataset", dataset, (_ALL, *names()))
+        _check("method", method, LABEL_FREE_METHODS)
+        _check("k", k, ("given", "estimated"))
+        _check("class split", class_split, (_ALL, *map(str, range(N_CLASS_SPLITS))))
+        of_all = (*_OF_ALL_DATASETS, *METRICS)
+        _check("metric", metric, of_all if dataset == _ALL else (*_OF_A_DATASET, *METRICS))
+        comparison = Comparison(self.lines, k, None if class_split == _ALL else int(class_split))
+        if dataset == _ALL:
+            if metric in METRICS:
+                return _shown(comparison.mean(method, metric), metric, sd=sd)
+            return _OF_ALL_DATASETS[metric](comparison, method)
+        if metric in METRICS:
+            return _shown(comparison.score(dataset, method, metric), metric, sd=sd)
+        return _OF_A_DATASET[metric](comparison, dataset, method)
+
+    def _n_classes(self, path: str) -> str | None:
+        parts = path.split("/")
+        if len(parts) != 3:
+            raise InputError("expected DATASET/CRITERION/METRIC after the colon")
+        dataset, criterion, metric = parts
+        _check("dataset", dataset, (_ALL, *names()))
+        _check("metric", metric, ("exact", "within_1", "pairs"))
+        estimates = Estimates(self.lines)
+        if not estimates.lines:
+            return None
+        _check("criterion", criterion, estimates.names)
+        datasets = None if dataset == _ALL else [dataset]
+        if metric == "pairs":
+            return str(len(estimates.of(criterion, datasets)))
+        share = estimates.share_of_pairs(criterion, 0 if metric == "exact" else 1, datasets)
+        return None if share is None else f"{100.0 * share:.0f} %"
+
+    def _facts(self, what: str) -> str | None:
+        name, _, suite = what.partition("/")
         _check("fact", name, ("versions", "devices"))
-        if not self.lines:
+        _check("suite", suite, ("", "label-free"))
+        label_free = experiments_of("label-free")
+        lines = [line for line in self.lines if (line["experiment"] in label_free) == (suite == "label-free")]
+        if not lines:
             return None
         if name == "devices":
-            counts = Counter(device_of(line) for line in self.lines)
+            counts = Counter(device_of(line) for line in lines)
             return ", ".join(f"{count:,} line{'s' * (count > 1)} on {device}" for device, count in counts.most_common())
         versions: dict[str, dict[str, None]] = {}
-        for line in self.lines:
+        for line in lines:
             for package, version in line["versions"].items():
                 versions.setdefault(package, {})[version] = None
         return ", ".join(f"{package} {' and '.join(sorted(found))}" for package, found in versions.items())
+
+
+def _shown(score: Score | None, metric: str, *, sd: bool) -> str | None:
+    return None if score is None else show(score, metric, sd=sd)
+
+
+def _points(values: Iterable[float | None], best: Callable[[Sequence[float]], float], *, signed: bool) -> str | None:
+    """Write the best of values in percent, those that are not there left out; with a sign where it is a difference."""
+    found = [value for value in values if value is not None]
+    if not found:
+        return None
+    score = Score(best(found))
+    return show_difference(score, Score(0.0), "acc") if signed else show(score, "acc")
+
+
+def _seconds(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:.3g}"
+
+
+_OF_A_DATASET: dict[str, Callable[[Comparison, str, str], str | None]] = {
+    "worst": lambda c, dataset, method: _points([c.worst(dataset, method)], min, signed=False),
+    "gain": lambda c, dataset, method: _points([c.gain(dataset, method)], min, signed=True),
+    "seconds": lambda c, dataset, method: _seconds(c.seconds(method, dataset)),
+}
+_OF_ALL_DATASETS: dict[str, Callable[[Comparison, str], str | None]] = {
+    "worst": lambda c, method: _points((c.worst(name, method) for name in c.datasets), min, signed=False),
+    "gain": lambda c, method: _points((c.gain(name, method) for name in c.datasets), fmean, signed=True),
+    "lowest_gain": lambda c, method: _points((c.gain(name, method) for name in c.datasets), min, signed=True),
+    "seconds": lambda c, method: _seconds(c.seconds(method)),
+    "rank": lambda c, method: _shown(c.rank(method), "nmi", sd=False),
+    "pairs": lambda c, method: str(len(c.pairs)) if method in c.methods else None,
+}
 
 
 _OTHER_VALUES: dict[str, Callable[[Summary], str]] = {

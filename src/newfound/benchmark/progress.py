@@ -93,7 +93,8 @@ def name_of(pack: Sequence[Trial]) -> str:
     'main: digits, kmeans, default, inductive, 3 trials'
     """
     first = pack[0]
-    parts = [first.dataset, first.method, first.variant, first.protocol]
+    split = f"class split {first.class_split}" if first.class_split else ""
+    parts = [first.dataset, first.method, first.variant, first.protocol, split]
     which = f"{len(pack)} trials" if len(pack) > 1 else f"seed {first.seed}"
     return f"{first.experiment}: {', '.join(part for part in (*parts, which) if part)}"
 

@@ -155,6 +155,7 @@ _TEX = str.maketrans(
         "‡": r"\ddag{}",
         "§": r"\S{}",
         "¶": r"\P{}",
+        "°": r"$^\circ$",
     }
 )
 

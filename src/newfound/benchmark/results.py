@@ -68,6 +68,11 @@ class ResultFile:
         return set(self._lines)
 
     @property
+    def by_key(self) -> dict[str, dict[str, Any]]:
+        """The line of each trial, by its key."""
+        return dict(self._lines)
+
+    @property
     def lines(self) -> list[dict[str, Any]]:
         """One line for each trial, in the order in which they were read or appended."""
         return list(self._lines.values())

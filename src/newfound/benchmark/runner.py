@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ __all__ = ["FAILURES_FILE", "Failure", "Summary", "run"]
 FAILURES_FILE = "failures.log"
 
 Pack = tuple[Trial, ...]
-Measure = Callable[[Pack, str, Path | None], list[dict[str, Any]]]
+Earlier = Mapping[str, Mapping[str, Any]]
+Measure = Callable[[Pack, str, Path | None, Earlier], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def run(
             _check_data(missing.values(), data_dir)
             from newfound.benchmark import measure as measuring  # torch; not needed where all is done
 
-            call = partial(_lines_of, measure=measure or measuring.measure, device=device, data_dir=data_dir)
+            call = _Call(measure or measuring.measure, device, data_dir)
             # Packs are those of a first run: what is fitted beside a trial changes its last digits. Of a pack of which
             # some lines are there already, only the others are written.
             packs = [
@@ -140,7 +140,7 @@ def run(
 
 def _run_packs(
     packs: list[Pack],
-    call: Callable[[Pack], list[dict[str, Any]]],
+    call: _Call,
     weight: Callable[[Pack], float],
     jobs: int,
     results: ResultFile,
@@ -149,7 +149,7 @@ def _run_packs(
 ) -> None:
     """Measure packs, write their lines and fill in the summary."""
     left = TimeLeft([(_kind_of(pack), weight(pack)) for pack in packs], jobs)
-    ended = outcomes(call, packs, jobs) if jobs > 1 else ((pack, outcome_of(call, pack)) for pack in packs)
+    ended = _ended(packs, call, jobs, results)
     progress.start(summary.n_before, summary.n_planned, left)
     try:
         with closing(ended):
@@ -171,17 +171,40 @@ def _run_packs(
         progress.stop()
 
 
+@dataclass(frozen=True)
+class _Call:
+    """Measures a pack; here or in another process."""
+
+    measure: Measure
+    device: str
+    data_dir: Path | None
+    earlier: Earlier = field(default_factory=dict)
+
+    def __call__(self, pack: Pack) -> list[dict[str, Any]]:
+        lines = self.measure(pack, self.device, self.data_dir, self.earlier)
+        if [key_of(line) for line in lines] != [trial.key for trial in pack]:
+            raise RuntimeError("The lines are not those of the trials, so they would be measured again and again.")
+        return lines
+
+
+def _ended(
+    packs: list[Pack], call: _Call, jobs: int, results: ResultFile
+) -> Generator[tuple[Pack, Outcome], None, None]:
+    """Measure packs; those that build on results of others after all others have ended, and been written."""
+    needed = [{one.key for trial in pack if (one := trial.builds_on)} for pack in packs]
+    for later in (False, True):
+        stage = [pack for pack, keys in zip(packs, needed, strict=True) if bool(keys) == later]
+        wanted = {key for keys in needed for key in keys} if later else set()
+        informed = replace(call, earlier={key: line for key, line in results.by_key.items() if key in wanted})
+        if jobs > 1:
+            yield from outcomes(informed, stage, jobs)
+        else:
+            yield from ((pack, outcome_of(informed, pack)) for pack in stage)
+
+
 def _kind_of(pack: Pack) -> str:
     """Name what packs have in common whose costs compare well."""
     return f"{pack[0].dataset}, {pack[0].method}"
-
-
-def _lines_of(pack: Pack, measure: Measure, device: str, data_dir: Path | None) -> list[dict[str, Any]]:
-    """Measure a pack; here or in another process."""
-    lines = measure(pack, device, data_dir)
-    if [key_of(line) for line in lines] != [trial.key for trial in pack]:
-        raise RuntimeError("The lines are not those of the trials, so they would be measured again and again.")
-    return lines
 
 
 def _written(outcome: Outcome, results: ResultFile) -> Outcome:

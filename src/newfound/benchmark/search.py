@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Hashable
 from typing import Any, Literal
 
 import numpy as np
@@ -14,10 +12,11 @@ from newfound.benchmark.measure import Lines, fit_all, measure_scores
 from newfound.benchmark.methods import build
 from newfound.benchmark.trials import Trial
 from newfound.datasets import Dataset
-from newfound.discoverers.packed import together_key
-from newfound.errors import MissingExtraError
 from newfound.metrics import clustering_accuracy
 from newfound.nn import ACTIVATIONS
+from newfound.selection.packs import packs
+from newfound.selection.space import Choice, Real, Space, Whole
+from newfound.selection.studies import load_optuna, quiet_optuna
 
 _AT_ONCE = 20  # settings that are asked for and fitted before the search learns of any of them
 
@@ -38,6 +37,7 @@ def measure_search(trials: tuple[Trial, ...], data: Dataset, device: str) -> Lin
     return [found if trial.experiment == "search" else next(scored) | {"found": best} for trial in trials]
 
 
+@quiet_optuna()
 def search(
     data: Dataset, device: str, *, n_trials: int, share: float, seed: int, rates: Literal["log", "uniform"] = "log"
 ) -> list[dict[str, Any]]:
@@ -60,7 +60,7 @@ def search(
     list of dict
         ``settings`` and their ``acc`` on the rows set apart, in the order of trying.
     """
-    optuna = _optuna()
+    optuna = load_optuna()
     rows = np.arange(len(data.y_train))
     _, set_apart = train_test_split(rows, test_size=share, random_state=seed, stratify=data.y_train_truth)
     fitted = ~np.isin(rows, set_apart)
@@ -69,15 +69,12 @@ def search(
     X_scored, truth = data.X_train[scored], data.y_train_truth[scored]
     sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
     study = optuna.create_study(direction="maximize", sampler=sampler)
-    tried: list[dict[str, Any]] = []
+    space, tried = _paper_space(log_rates=rates == "log"), list[dict[str, Any]]()
     while len(tried) < n_trials:
         asked = [study.ask() for _ in range(min(_AT_ONCE, n_trials - len(tried)))]
-        proposals = [_propose(one, log_rates=rates == "log") for one in asked]
-        together: dict[Hashable, list[int]] = defaultdict(list)
+        proposals = [{name: values.proposed(one, name) for name, values in space.items()} for one in asked]
         models = [build("tabular_ncd", data, settings, seed, device) for settings in proposals]
-        for place, model in enumerate(models):
-            together[together_key(model)].append(place)
-        for places in together.values():
+        for places in packs(models):
             for place, model in zip(places, fit_all([models[place] for place in places], X, y), strict=True):
                 models[place] = model
         for one, settings, model in zip(asked, proposals, models, strict=True):
@@ -87,24 +84,15 @@ def search(
     return tried
 
 
-def _propose(trial: Any, *, log_rates: bool) -> dict[str, Any]:
-    """Suggest settings within the paper's ranges."""
+def _paper_space(*, log_rates: bool) -> dict[str, Space]:
+    """Return the paper's ranges."""
     return {
-        "lr_classification": trial.suggest_float("lr_classification", 1e-6, 1e-2, log=log_rates),
-        "lr_clustering": trial.suggest_float("lr_clustering", 1e-6, 1e-2, log=log_rates),
-        "top_k": trial.suggest_float("top_k", 1, 40),
-        "k_neighbors": trial.suggest_int("k_neighbors", 1, 50),
-        "w1": trial.suggest_float("w1", 0.1, 1),
-        "w2": trial.suggest_float("w2", 0.1, 1),
-        "dropout": trial.suggest_float("dropout", 0, 0.6),
-        "activation": trial.suggest_categorical("activation", list(ACTIVATIONS)),
+        "lr_classification": Real(1e-6, 1e-2, log=log_rates),
+        "lr_clustering": Real(1e-6, 1e-2, log=log_rates),
+        "top_k": Real(1, 40),
+        "k_neighbors": Whole(1, 50),
+        "w1": Real(0.1, 1),
+        "w2": Real(0.1, 1),
+        "dropout": Real(0, 0.6),
+        "activation": Choice(list(ACTIVATIONS)),
     }
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise MissingExtraError("The search needs optuna; run: pip install 'newfound[tune]'") from error
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna

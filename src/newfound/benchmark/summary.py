@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from newfound.benchmark.captions import device_of
 from newfound.benchmark.paper import Score
+from newfound.benchmark.trials import facts_of
 
 METRICS = ("bacc", "acc", "nmi", "ari")
 """The four metrics on novel test rows, in the order of the paper's tables."""
 
 _PERCENT = ("bacc", "acc", "known_acc")
-_OF_THE_GROUP = ("experiment", "dataset", "method", "variant", "regime", "protocol", "settings")
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,9 @@ class Summary:
         As in the lines.
     settings : mapping
         As in the lines: each value of a sweep is a summary of its own.
+    class_split : int
+    k : str
+        As in the lines.
     scores : mapping of str to Score
         For "bacc", "acc", "nmi", "ari" and, where the protocol has known rows, "known_acc": mean and standard deviation
         over the seeds, in the units of the paper (bacc, acc and known_acc in percent). The standard deviation is that
@@ -54,6 +57,8 @@ class Summary:
     regime: str
     protocol: str
     settings: Mapping[str, Any]
+    class_split: int
+    k: str
     scores: Mapping[str, Score]
     n_seeds: int
     devices: tuple[str, ...]
@@ -79,8 +84,14 @@ def summarise(lines: Iterable[Mapping[str, Any]]) -> list[Summary]:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for line in lines:
         if "acc" in line:
-            groups.setdefault(json.dumps([line[name] for name in _OF_THE_GROUP], sort_keys=True), []).append(line)
+            groups.setdefault(json.dumps(_all_but_seed(line), sort_keys=True), []).append(line)
     return [_summary(group) for group in groups.values()]
+
+
+def score_of(values: Sequence[float], metric: str) -> Score:
+    """Mean and standard deviation of a metric as lines have it, in the units of the paper; see :class:`Summary`."""
+    scaled = np.array(values) * (100.0 if metric in _PERCENT else 1.0)
+    return Score(float(scaled.mean()), float(scaled.std()) if len(values) > 1 else None)
 
 
 def show(score: Score | None, metric: str, *, sd: bool = True, digits: int | None = None) -> str:
@@ -116,9 +127,9 @@ def _summary(lines: list[Mapping[str, Any]]) -> Summary:
     for metric in (*METRICS, "known_acc"):
         values = [line[metric] for line in lines if line[metric] is not None]
         if values:
-            scores[metric] = _score(np.array(values) * (100.0 if metric in _PERCENT else 1.0))
+            scores[metric] = score_of(values, metric)
     return Summary(
-        **{name: lines[0][name] for name in _OF_THE_GROUP},
+        **_all_but_seed(lines[0]),
         scores=scores,
         n_seeds=len(lines),
         devices=tuple(sorted({device_of(line) for line in lines})),
@@ -129,5 +140,5 @@ def _summary(lines: list[Mapping[str, Any]]) -> Summary:
     )
 
 
-def _score(values: np.ndarray[Any, np.dtype[np.float64]]) -> Score:
-    return Score(float(values.mean()), float(values.std()) if len(values) > 1 else None)
+def _all_but_seed(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts_of(line).items() if name != "seed"}

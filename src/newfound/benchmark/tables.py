@@ -25,6 +25,7 @@ from newfound.benchmark.cells import (
     place_of,
     run_cells,
 )
+from newfound.benchmark.label_free_tables import LABEL_FREE_TABLES
 from newfound.benchmark.paper import Score, Scores
 from newfound.benchmark.rendering import Cell, Table, html, html_page, latex, markdown
 from newfound.benchmark.summary import METRICS, Summary, show, show_difference, summarise
@@ -42,8 +43,9 @@ def build_tables(lines: Lines) -> dict[str, Table]:
 
     Names are those in ``TABLES``: "main" has BACC and ACC in the oracle regime, "main_nmi_ari" the two other metrics,
     "main_label_free" all four; "follow_up", "ablation_satimage" and "representations_mnist" set printed figures beside.
+    Those of the label-free comparison are in :mod:`newfound.benchmark.label_free_tables`.
     """
-    summaries = summarise(lines)
+    summaries = summarise(line for line in lines if line["experiment"] != "label_free")  # averaged in its own way
     tables = {name: build(summaries) for name, build in _OF_SUMMARIES.items()}
     tables |= {name: build(lines) for name, build in _OF_LINES.items()}
     return {name: table for name, table in tables.items() if table.rows}
@@ -362,7 +364,7 @@ _OF_SUMMARIES: dict[str, Callable[[Summaries], Table]] = {
     "sweep": ranges.sweep,
     "threshold": ranges.threshold,
 }
-_OF_LINES: dict[str, Callable[[Lines], Table]] = {"search": _search, "cost": _cost}
+_OF_LINES: dict[str, Callable[[Lines], Table]] = {"search": _search, "cost": _cost, **LABEL_FREE_TABLES}
 
 TABLES = (*_OF_SUMMARIES, *_OF_LINES)
 """Names of all tables."""

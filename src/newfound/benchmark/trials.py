@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 Regime = Literal["oracle", "label-free"]
 Protocol = Literal["inductive", "transductive"]
+K = Literal["given", "estimated"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Trial:
         The discoverer's ``random_state``.
     settings : mapping
         Hyper-parameters that differ from the method's defaults, as JSON can hold them.
+    class_split : int
+        Which classes are known and which are novel: 0 for the benchmark's own, see
+        :meth:`newfound.datasets.Dataset.resplit`.
+    k : {"given", "estimated"}
+        Whether the method is told the number of novel classes, or gets an estimate of it.
     """
 
     experiment: str
@@ -42,11 +48,22 @@ class Trial:
     protocol: Protocol
     seed: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    class_split: int = 0
+    k: K = "given"
 
     @property
     def key(self) -> str:
         """What identifies the trial: two trials with one key are the same work."""
         return _key(asdict(self))
+
+    @property
+    def builds_on(self) -> Trial | None:
+        """The trial whose result this one needs: the estimate of k that all methods share."""
+        if self.k == "given":
+            return None
+        return Trial(
+            "n_classes", self.dataset, "estimate", "", "label-free", "inductive", self.seed, {}, self.class_split
+        )
 
     def line(self, measured: Mapping[str, Any]) -> dict[str, Any]:
         """Return the trial and what was measured, as one line of the results."""
@@ -55,11 +72,20 @@ class Trial:
 
 def key_of(line: Mapping[str, Any]) -> str:
     """Key of the trial that a line of the results belongs to; KeyError where the line is not of a trial."""
-    return _key({name: line[name] for name in _FIELDS})
+    return _key(facts_of(line))
 
 
-_FIELDS = tuple(one.name for one in fields(Trial))
+def facts_of(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of the trial that a line of the results belongs to; KeyError where the line is not of a trial."""
+    return {one.name: line.get(one.name, _ADDED[one.name]) if one.name in _ADDED else line[one.name] for one in _FIELDS}
+
+
+_FIELDS = fields(Trial)
+# fields that came later; lines that were written before have their defaults
+_ADDED = {"class_split": 0, "k": "given"}
 
 
 def _key(facts: Mapping[str, Any]) -> str:
-    return json.dumps(facts, sort_keys=True)
+    """Write facts as JSON, without those of later fields that have their defaults, so that old keys stay."""
+    shown = {name: value for name, value in facts.items() if name not in _ADDED or value != _ADDED[name]}
+    return json.dumps(shown, sort_keys=True)

@@ -24,7 +24,7 @@ bench = typer.Typer(
 )
 
 SuiteOption = Annotated[
-    str, typer.Option("--suite", help="What to measure: paper, extra or all; see `newfound bench list`.")
+    str, typer.Option("--suite", help="What to measure: paper, extra, all or label-free; see `newfound bench list`.")
 ]
 DatasetsOption = Annotated[
     list[str] | None, typer.Option("--datasets", metavar="NAMES", help="Only these benchmarks, e.g. letter,satimage.")
@@ -35,7 +35,9 @@ MethodsOption = Annotated[
 ExperimentsOption = Annotated[
     list[str] | None, typer.Option("--experiments", metavar="NAMES", help="Only these experiments, e.g. main,ablation.")
 ]
-SeedsOption = Annotated[int, typer.Option("--seeds", help="How many seeds, from 0 on; sweeps have at most 3.")]
+SeedsOption = Annotated[
+    int, typer.Option("--seeds", help="How many seeds, from 0 on; sweeps and label_free have at most 3.")
+]
 OutOption = Annotated[
     Path, typer.Option("--out", help="Folder of the results: results.jsonl, and other .jsonl files beside it.")
 ]
@@ -102,7 +104,7 @@ def show_status(
 @bench.command("list")
 def show_list(data_dir: DataDirOption = None) -> None:
     """Show the suites, experiments, methods and benchmarks there are."""
-    from newfound.benchmark.experiments import EXPERIMENTS, METHOD_NAMES, SUITES
+    from newfound.benchmark.experiments import METHOD_NAMES, SUITES, experiments_of
     from newfound.datasets.files import data_folders
     from newfound.datasets.registry import BENCHMARKS
 
@@ -110,7 +112,8 @@ def show_list(data_dir: DataDirOption = None) -> None:
     _print_columns(
         [
             *([f"suite {name}", ", ".join(members)] for name, members in SUITES.items()),
-            ["experiments", ", ".join(EXPERIMENTS)],
+            ["experiments", ", ".join(experiments_of("all"))],
+            ["  of label-free", ", ".join(experiments_of("label-free"))],
             ["methods", ", ".join(METHOD_NAMES)],
         ]
     )
@@ -162,10 +165,12 @@ def make_page(
     Placeholders are {{table:NAME}} and {{figure:NAME}}, named like the files of `bench tables` and `bench figures`;
     {{value:EXPERIMENT/DATASET/METHOD/VARIANT/PROTOCOL/METRIC}} for a mean over seeds, as in
     {{value:main/letter/kmeans/default/inductive/acc}}, and {{paper:...}} for the paper's figure; {{value±:...}} and
-    {{paper±:...}} with the standard deviation; {{facts:versions}} and {{facts:devices}}.
+    {{paper±:...}} with the standard deviation; {{facts:versions}} and {{facts:devices}}. Of the suite label-free:
+    {{label_free:DATASET/METHOD/K/CLASS_SPLIT/METRIC}}, as in {{label_free:letter/auto/given/0/acc}}, and
+    {{n_classes:DATASET/CRITERION/METRIC}}, as in {{n_classes:all/combined/within_1}}.
     """
     from newfound.benchmark.figures import write_figures
-    from newfound.benchmark.page import fill
+    from newfound.benchmark.page import figures_in, fill
     from newfound.writing import replacing
 
     if template.resolve() == page.resolve():
@@ -179,7 +184,8 @@ def make_page(
     lines = _measured(out)
     images = f"images/{page.stem}"
     fill(text, lines, {}, images)  # mistakes in the template show before the figures are drawn, which takes a while
-    filled, absent = fill(text, lines, write_figures(lines, page.parent / images), images)
+    figures = write_figures(lines, page.parent / images, figures_in(text))
+    filled, absent = fill(text, lines, figures, images)
     try:
         with replacing(page) as fresh:
             fresh.write_text(filled, encoding="utf-8")

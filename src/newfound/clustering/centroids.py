@@ -17,7 +17,13 @@ _SMALLEST_VARIANCE = 1e-12  # rows that equal their centroids still get finite p
 
 
 def fit_centroids(
-    rows: Floats, codes: NDArray[np.int64], n_novel: int, n_init: int, rng: np.random.RandomState
+    rows: Floats,
+    codes: NDArray[np.int64],
+    n_novel: int,
+    n_init: int,
+    rng: np.random.RandomState,
+    *,
+    around_known: bool = False,
 ) -> tuple[Floats, float]:
     """Centroids of the known classes and, by k-means, of the novel classes among the unlabelled rows.
 
@@ -29,6 +35,8 @@ def fit_centroids(
     n_novel, n_init : int
         Number of novel classes, and of starts of k-means of which the best is kept.
     rng : RandomState
+    around_known : bool
+        Whether k-means starts from `seeds_around` the centroids of the known classes.
 
     Returns
     -------
@@ -41,15 +49,52 @@ def fit_centroids(
     centroids = known
     if n_novel:
         unlabelled = codes < 0
-        kmeans = KMeans(n_novel, n_init=n_init, random_state=int(rng.randint(2**31 - 1)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows; discoverers say which classes stay empty
-            kmeans.fit(rows[unlabelled])
+            if around_known:
+                kmeans = _kmeans_around(rows[unlabelled], known, n_novel, n_init, rng)
+            else:
+                kmeans = KMeans(n_novel, n_init=n_init, random_state=int(rng.randint(2**31 - 1))).fit(rows[unlabelled])
         by_size = np.argsort(-np.bincount(kmeans.labels_, minlength=n_novel), kind="stable")
         centroids = np.concatenate([known, kmeans.cluster_centers_[by_size]])
         codes[unlabelled] = len(known) + np.argsort(by_size)[kmeans.labels_]
     variance = float(np.mean((rows - centroids[codes]) ** 2))
     return centroids, max(variance, _SMALLEST_VARIANCE)
+
+
+def seeds_around(rows: Floats, centroids: Floats, n_seeds: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Draw rows to start k-means from: k-means++ that goes on from given centroids.
+
+    A row is drawn with a probability in proportion to its squared distance to the nearest centroid or earlier seed.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    centroids : ndarray of shape (k, d)
+        At least one.
+    n_seeds : int
+    rng : RandomState
+
+    Returns
+    -------
+    ndarray of shape (n_seeds,), int64
+        Numbers of the rows.
+    """
+    seeds = np.empty(n_seeds, dtype=np.int64)
+    nearest = cdist(rows, centroids, "sqeuclidean").min(axis=1)
+    for i in range(n_seeds):
+        weights = nearest if nearest.any() else np.ones(len(rows))  # where all rows are taken, any will do
+        seeds[i] = rng.choice(len(rows), p=weights / weights.sum())
+        nearest = np.minimum(nearest, cdist(rows, rows[seeds[i : i + 1]], "sqeuclidean")[:, 0])
+    return seeds
+
+
+def _kmeans_around(rows: Floats, known: Floats, n_novel: int, n_init: int, rng: np.random.RandomState) -> KMeans:
+    """K-means from seeds around the known centroids: of several starts, the one that ends nearest to the rows."""
+    starts = [rows[seeds_around(rows, known, n_novel, rng)] for _ in range(n_init)]
+    # Nothing is drawn any more, but without a seed scikit-learn would touch the global generator.
+    fits = (KMeans(n_novel, init=start, n_init=1, random_state=0).fit(rows) for start in starts)
+    return min(fits, key=lambda fit: fit.inertia_)
 
 
 def class_means(rows: Floats, codes: NDArray[np.int64]) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +16,10 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _ROUNDS = 24  # halvings of the interval in which a row's scale lies
-_TOLERANCE = 1e-3  # of eigenvalues; k-means on the eigenvectors asks for no more
+_SMALLEST_SCALE = 1e-3  # of a row's scale, as a share of its mean distance
+_TOLERANCE = 1e-6  # of eigenvalues; looser ones cost several points of accuracy where eigenvalues lie close
+_SPARE_COMPONENTS = 4
+_SMALLEST_BASIS = 32
 
 
 def nearest(rows: Floats, k: int) -> tuple[Indices, Floats]:
@@ -40,14 +43,48 @@ def nearest(rows: Floats, k: int) -> tuple[Indices, Floats]:
     distances = np.empty(indices.shape)
     for j in range(k):  # a column at a time, so that no (n, k, d) array is held
         distances[:, j] = np.sqrt(np.square(rows - rows[indices[:, j]]).sum(axis=1))
-    return indices, distances
+    order = distances.argsort(axis=1, kind="stable")  # they were sought in single precision
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
+
+
+def fuzzy_weights(distances: Floats) -> Floats:
+    """Weigh the edges to the nearest neighbours so that every row has the same total, however dense its surroundings.
+
+    The nearest neighbour that differs from the row, and all that equal it, have weight 1; the others have less, on a
+    scale of the row's own for which the weights sum to log2(k).
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, k)
+        To the nearest neighbours, nearest first.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Weights in [0, 1].
+    """
+    n, k = distances.shape
+    # Many equal rows would otherwise be neighbours of one another only, cut off from everything else.
+    offset = np.where(distances > 0, distances, np.inf).min(axis=1, initial=np.inf)
+    beyond = np.maximum(distances - np.where(np.isinf(offset), 0.0, offset)[:, None], 0.0)
+    # A scale far below the distances themselves would leave no edge at all to the neighbours that differ.
+    floor = np.maximum(_SMALLEST_SCALE * distances.sum(axis=1) / max(k, 1), np.finfo(float).tiny)
+    target = np.log2(max(k, 2))
+    low, high = np.zeros(n), np.full(n, np.inf)
+    scale = np.maximum(beyond.sum(axis=1) / max(k, 1), floor)
+    for _ in range(_ROUNDS):
+        too_wide = np.exp(-beyond / scale[:, None]).sum(axis=1) > target
+        high = np.where(too_wide, scale, high)
+        low = np.where(too_wide, low, scale)
+        scale = np.maximum(np.where(np.isinf(high), 2 * scale, (low + high) / 2), floor)
+    weights: Floats = np.exp(-beyond / scale[:, None])
+    return weights
 
 
 def fuzzy_graph(indices: Indices, distances: Floats) -> Any:
-    """Weigh the edges to the nearest neighbours so that every row has the same total, however dense its surroundings.
+    """Join each row with its nearest neighbours, by `fuzzy_weights`.
 
-    A row's nearest neighbour has weight 1 and the others less, on a scale of its own for which the weights sum to
-    log2(k). Both directions of an edge are joined as if they were independent events: a + b - ab.
+    Both directions of an edge are joined as if they were independent events: a + b - ab.
 
     Parameters
     ----------
@@ -60,29 +97,36 @@ def fuzzy_graph(indices: Indices, distances: Floats) -> Any:
         Symmetric, with weights in [0, 1].
     """
     n, k = indices.shape
-    beyond = distances - distances[:, :1]
-    target = np.log2(max(k, 2))
-    low, high = np.zeros(n), np.full(n, np.inf)
-    scale = np.maximum(beyond.mean(axis=1), 1e-12)
-    for _ in range(_ROUNDS):
-        total = np.exp(-beyond / scale[:, None]).sum(axis=1)
-        too_wide = total > target
-        high = np.where(too_wide, scale, high)
-        low = np.where(too_wide, low, scale)
-        scale = np.where(np.isinf(high), 2 * scale, (low + high) / 2)
-        scale = np.maximum(scale, 1e-12)
-    weights = np.exp(-beyond / scale[:, None])
-    directed = csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    directed = csr_array((fuzzy_weights(distances).ravel(), indices.ravel(), np.arange(n + 1) * k), shape=(n, n))
     other = directed.T.tocsr()
     return directed + other - directed * other
 
 
-def regularised_eigenvectors(
-    graph: Any, n_components: int, regularisation: float, rng: np.random.RandomState
-) -> Floats:
-    """Leading eigenvectors of the normalised adjacency matrix, to which a weak edge between all rows is added.
+class Eigenpairs(NamedTuple):
+    """What `leading_eigenpairs` finds.
 
-    Without the weak edges, small pieces at the rim of the data would take the leading eigenvectors for themselves.
+    Attributes
+    ----------
+    values : ndarray of shape (n_components,)
+        The largest first.
+    vectors : ndarray of shape (n, n_components)
+    scales : ndarray of shape (n,)
+        ``(degree + tau) ** (-1/2)`` of each row.
+    tau : float
+        Total weight of a row's weak edges.
+    """
+
+    values: Floats
+    vectors: Floats
+    scales: Floats
+    tau: float
+
+
+def leading_eigenpairs(graph: Any, n_components: int, regularisation: float, rng: np.random.RandomState) -> Eigenpairs:
+    """Leading eigenvalues and eigenvectors of the normalised adjacency matrix with a weak edge between all rows.
+
+    The matrix is (D + tau)^(-1/2) (A + tau/n 11') (D + tau)^(-1/2). Without the weak edges, small pieces at the rim of
+    the data would take the leading eigenvectors for themselves.
 
     Parameters
     ----------
@@ -97,27 +141,34 @@ def regularised_eigenvectors(
 
     Returns
     -------
-    ndarray of shape (n, n_components)
-        The largest eigenvalue first.
+    Eigenpairs
     """
     n = graph.shape[0]
     degrees = np.asarray(graph.sum(axis=1)).ravel()
-    tau = regularisation * degrees.mean()
-    root = 1.0 / np.sqrt(np.maximum(degrees + tau, np.finfo(float).tiny))
-    scaled = csr_array(graph.multiply(root[:, None]).multiply(root[None, :]))
+    tau = regularisation * float(degrees.mean())
+    total = degrees + tau
+    scales = 1.0 / np.sqrt(np.where(total > 0, total, 1.0))  # a row without edges has nothing to scale
+    scaled = csr_array(graph.multiply(scales[:, None]).multiply(scales[None, :]))
 
-    def times(vector: Floats) -> Floats:
-        vector = vector.ravel()
-        product: Floats = scaled @ vector + root * (tau / n * (root @ vector))
+    def times(vectors: Floats) -> Floats:
+        product: Floats = scaled @ vectors + np.multiply.outer(scales, tau / n * (scales @ vectors))
         return product
 
-    if n_components >= n - 1 or n < 50:
-        dense = scaled.toarray() + tau / n * np.outer(root, root)
-        vectors = np.linalg.eigh(dense)[1]
-        return np.ascontiguousarray(vectors[:, ::-1][:, :n_components])
-    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
-    start = rng.uniform(-1, 1, n)
-    values, vectors = eigsh(
-        operator, n_components, which="LA", v0=start, tol=_TOLERANCE, ncv=max(2 * n_components + 1, 30)
-    )
-    return np.ascontiguousarray(vectors[:, np.argsort(-values)])
+    # Lanczos iteration may pass over one of several close eigenvalues; some more than are asked for catch it.
+    n_sought = n_components + _SPARE_COMPONENTS
+    n_basis = max(2 * n_sought + 1, _SMALLEST_BASIS)
+    if n_basis >= n:
+        values, vectors = np.linalg.eigh(times(np.eye(n)))
+    else:
+        operator = LinearOperator((n, n), matvec=lambda vector: times(vector.ravel()), dtype=np.float64)
+        start = rng.uniform(-1, 1, n)
+        values, vectors = eigsh(operator, n_sought, which="LA", v0=start, tol=_TOLERANCE, ncv=n_basis)
+    order = np.argsort(-values, kind="stable")[:n_components]
+    return Eigenpairs(values[order], np.ascontiguousarray(vectors[:, order]), scales, tau)
+
+
+def regularised_eigenvectors(
+    graph: Any, n_components: int, regularisation: float, rng: np.random.RandomState
+) -> Floats:
+    """Eigenvectors alone of `leading_eigenpairs`; shape (n, n_components), the largest eigenvalue first."""
+    return leading_eigenpairs(graph, n_components, regularisation, rng).vectors

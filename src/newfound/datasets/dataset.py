@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets.registry import Benchmark
+from newfound.datasets.splits import hide, split_classes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ class Dataset:
         The class of every test row, known or novel. For evaluation only.
     known_classes, novel_classes : ndarray of shape (n_known,), (n_novel,)
         Sorted; int64, or object for strings.
-    kinds : dict of str to {"numeric", "categorical", "boolean"}
+    kinds : dict of str to {"numeric", "categorical", "boolean", "datetime"}
         Kind of every column, for ``TableEncoder``. Columns of an ndarray are called "x0", "x1", and so on.
     """
 
@@ -88,13 +89,56 @@ class Dataset:
             categorical_scaling=self.benchmark.categorical_scaling,
         )
 
+    def resplit(self, number: int) -> Dataset:
+        """Return the same rows with other known and novel classes, as many of each.
+
+        One choice of classes may flatter a method. Rows that train and rows that test stay the same, except for a
+        benchmark whose rule for rows looks at the classes (census), which keeps the rows of its own split too.
+
+        Parameters
+        ----------
+        number : int
+            0 returns the benchmark's own classes. Every other number stands for a draw of its own, the same at all
+            times and unlike those of smaller numbers.
+
+        Returns
+        -------
+        Dataset
+            With regime "class split ``number``".
+
+        Raises
+        ------
+        InputError
+            For a number below 0, or above what there are ways to choose the known classes.
+
+        Examples
+        --------
+        >>> from newfound import datasets
+        >>> datasets.load("digits").resplit(1).novel_classes
+        array([1, 2, 3, 5, 7])
+        """
+        known, novel = split_classes(self.benchmark, number)
+        if number == 0:
+            return self
+        dtype = self.y_train_truth.dtype
+        return replace(
+            self,
+            benchmark=replace(self.benchmark, known=known, novel=novel, regime=f"class split {number}"),
+            y_train=hide(self.y_train_truth, novel),
+            known_classes=np.array(known, dtype=dtype),
+            novel_classes=np.array(novel, dtype=dtype),
+        )
+
     def __repr__(self) -> str:
-        n_categorical = sum(kind != "numeric" for kind in self.kinds.values())
+        n_dates = sum(kind == "datetime" for kind in self.kinds.values())
+        n_categorical = sum(kind in ("categorical", "boolean") for kind in self.kinds.values())
+        n_numeric = len(self.kinds) - n_categorical - n_dates
+        kinds = f"{n_numeric} numeric, {n_categorical} categorical" + (f", {n_dates} of dates" if n_dates else "")
         n_unlabelled, n_test_novel = int(self.train_novel.sum()), int(self.test_novel.sum())
         n_labelled, n_test_known = len(self.y_train) - n_unlabelled, len(self.y_test) - n_test_novel
         lines = [
             f"Dataset {self.name!r} ({self.benchmark.regime})",
-            f"  columns: {len(self.kinds)} ({len(self.kinds) - n_categorical} numeric, {n_categorical} categorical)",
+            f"  columns: {len(self.kinds)} ({kinds})",
             f"  train:   {len(self.y_train):,} rows, {n_labelled:,} labelled, {n_unlabelled:,} unlabelled",
             f"  test:    {len(self.y_test):,} rows, {n_test_known:,} known, {n_test_novel:,} novel",
             f"  known:   {_listed(self.known_classes)}",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from newfound.errors import InputError
+from newfound.folders import cache_folder
 from newfound.writing import replacing
 
 __all__ = [
@@ -48,18 +49,6 @@ else:
 
     def _acquire(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-
-
-def cache_folder() -> Path:
-    """Folder of newfound's own copies: ``NEWFOUND_CACHE``, else ``newfound`` in the user's cache folder."""
-    try:
-        if own := os.environ.get("NEWFOUND_CACHE"):
-            return Path(own).expanduser()
-        # the XDG standard says that a relative path there is to be ignored
-        base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        return (base if base.is_absolute() else Path.home() / ".cache") / "newfound"
-    except RuntimeError as error:
-        raise InputError("There is no home folder for the cache; set NEWFOUND_CACHE to a folder.") from error
 
 
 def data_folders(data_dir: Folder | None = None) -> list[Path]:

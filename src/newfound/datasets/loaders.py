@@ -15,7 +15,7 @@ from newfound.datasets.dataset import Dataset
 from newfound.datasets.files import Folder, cache_folder, data_folders, is_there
 from newfound.datasets.lookup import fetch, find_table
 from newfound.datasets.registry import BENCHMARKS, Benchmark, IndexSplit
-from newfound.datasets.splits import split_rows
+from newfound.datasets.splits import hide, split_rows
 from newfound.datasets.transfer import TransferError
 from newfound.errors import InputError, MissingExtraError, warn_user
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from newfound.tables.schema import Kind
 
-__all__ = ["download", "load", "load_benchmark", "names"]
+__all__ = ["RawTable", "download", "load", "load_benchmark", "names", "split_table"]
 
 # says what a row is for, never what it is: no feature, whichever rule splits the benchmark
 _SPLIT_COLUMN = "split"
@@ -154,12 +154,29 @@ def load_benchmark(
         benchmark = _with_known_rows(benchmark, data_dir)
     else:
         raw = _read_digits()
+    return split_table(benchmark, raw, data_dir)
+
+
+def split_table(benchmark: Benchmark, raw: RawTable, data_dir: Folder | None = None) -> Dataset:
+    """Split a whole table as its benchmark says, and hide the labels of novel classes.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+    raw : RawTable
+    data_dir : str or path, optional
+        The data folder, for a split that is a file of row numbers.
+
+    Returns
+    -------
+    Dataset
+    """
     train, test = split_rows(benchmark, raw.target, raw.split, data_dir)
     truth = raw.target[train]
     return Dataset(
         benchmark=benchmark,
         X_train=_take(raw.features, train),
-        y_train=_hide(truth, benchmark.novel),
+        y_train=hide(truth, benchmark.novel),
         X_test=_take(raw.features, test),
         y_test=raw.target[test],
         y_train_truth=truth,
@@ -256,12 +273,6 @@ def _framed(values: NDArray[Any], columns: list[str]) -> pd.DataFrame | NDArray[
 
 def _take(features: pd.DataFrame | NDArray[Any], rows: NDArray[np.intp]) -> pd.DataFrame | NDArray[Any]:
     return features[rows] if isinstance(features, np.ndarray) else features.iloc[rows].reset_index(drop=True)
-
-
-def _hide(truth: NDArray[Any], novel: tuple[int, ...] | tuple[str, ...]) -> NDArray[Any]:
-    labels = truth.copy()
-    labels[np.isin(truth, np.array(novel, dtype=truth.dtype))] = None if truth.dtype == object else -1
-    return labels
 
 
 def _kinds(features: pd.DataFrame | NDArray[Any], benchmark: Benchmark) -> dict[str, Kind]:

@@ -1,8 +1,10 @@
-"""From a split rule to the row numbers that train and test."""
+"""Which rows train and test, and which classes are known and novel."""
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +19,9 @@ from newfound.datasets.registry import (
     RandomSplit,
     SizedSplit,
 )
+from newfound.errors import InputError
 
-__all__ = ["split_rows"]
+__all__ = ["hide", "split_classes", "split_rows"]
 
 Rows = NDArray[np.intp]
 TEST_SHARE = 0.3
@@ -65,6 +68,51 @@ def split_rows(
             train, test = _random(np.flatnonzero(listed), split.seed, test_size=TEST_SHARE)
             return _capped_train(train, novel, split), test[: split.test]
     return train[listed[train]], test[listed[test]]
+
+
+def split_classes(benchmark: Benchmark, number: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Draw other known and novel classes for a benchmark, as many of each as it has.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+    number : int
+        0 for the benchmark's own classes; every other number stands for a draw of its own, which depends on the name of
+        the benchmark alone.
+
+    Returns
+    -------
+    known, novel : tuple of int or tuple of str
+        Sorted, but for number 0.
+
+    Raises
+    ------
+    InputError
+        For a number that is negative, or larger than there are ways to choose the known classes.
+    """
+    classes, n_known = sorted([*benchmark.known, *benchmark.novel]), len(benchmark.known)
+    n_ways = comb(len(classes), n_known)
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < n_ways:
+        raise InputError(
+            f"Got number={number!r} for the class split of {benchmark.name!r}, but expected a whole number from 0 to "
+            f"{n_ways - 1}: so many ways there are to choose {n_known} of its {len(classes)} classes."
+        )
+    if number == 0:
+        return benchmark.known, benchmark.novel
+    # numpy promises the same draws of a RandomState for ever
+    rng = np.random.RandomState(crc32(benchmark.name.encode()))
+    drawn = {frozenset(benchmark.known)}
+    while len(drawn) <= number:
+        known = frozenset(classes[i] for i in rng.permutation(len(classes))[:n_known])
+        drawn.add(known)
+    return tuple(sorted(known)), tuple(label for label in classes if label not in known)
+
+
+def hide(truth: NDArray[Any], novel: tuple[Any, ...]) -> NDArray[Any]:
+    """Replace labels of novel classes by -1, or by None where labels are strings; shape (n,)."""
+    labels = truth.copy()
+    labels[np.isin(truth, np.array(novel, dtype=truth.dtype))] = None if truth.dtype == object else -1
+    return labels
 
 
 def _indices(name: str, split: IndexSplit, data_dir: Folder | None) -> tuple[Rows, Rows]:

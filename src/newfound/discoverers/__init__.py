@@ -2,7 +2,20 @@
 
 from newfound.discoverers.classifier_projection import ClassifierProjection
 from newfound.discoverers.kmeans import KMeansDiscoverer
+from newfound.discoverers.ncd_kmeans import NCDKMeans
+from newfound.discoverers.ncd_spectral import NCDSpectral
+from newfound.discoverers.pbn import PBN
 from newfound.discoverers.spectral import SpectralDiscoverer
 from newfound.discoverers.tabular_ncd import TabularNCD
+from newfound.discoverers.whitened_kmeans import WhitenedKMeans
 
-__all__ = ["ClassifierProjection", "KMeansDiscoverer", "SpectralDiscoverer", "TabularNCD"]
+__all__ = [
+    "PBN",
+    "ClassifierProjection",
+    "KMeansDiscoverer",
+    "NCDKMeans",
+    "NCDSpectral",
+    "SpectralDiscoverer",
+    "TabularNCD",
+    "WhitenedKMeans",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from newfound.discoverers.parameters import check_integer, pick_generator
 from newfound.errors import InputError, ModelFileError, warn_user
-from newfound.selection.n_classes import silhouette_n_classes
+from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import Labels, Table, TableEncoder, all_classes, novel_class_names, read_labels, read_table
 from newfound.tables.cells import missing_mask
 from newfound.tables.state import checked_array
@@ -35,6 +36,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     """
 
     _needs_known_classes: ClassVar[bool] = True
+    _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
 
     n_novel_classes: int | Literal["auto"]
     encoder: TableEncoder | None
@@ -46,6 +48,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     classes_: NDArray[Any]
     labels_: NDArray[Any]
     history_: list[dict[str, Any]]
+    n_classes_estimate_: NClassesEstimate
     n_features_in_: int
 
     # ---- what users call
@@ -99,6 +102,10 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         """Map rows to the representation in which the classes are told apart; shape (n, n_latent)."""
         return self._latent(self._encode(X))
 
+    def search_space(self) -> dict[str, Space]:
+        """Return what `newfound.tune` tries: parameters, each with the values that are worth trying."""
+        return dict(self._search_space)
+
     @property
     def n_novel_classes_(self) -> int:
         """Number of novel classes."""
@@ -136,6 +143,14 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         """Restore what `_discover` learned; ModelFileError where arrays and classes do not fit together."""
         raise NotImplementedError
 
+    def _together_key(self) -> Hashable:
+        """Discoverers of one key can be fitted by one `_fit_together`; None if it can only be fitted alone."""
+        return None
+
+    def _fit_together(self, discoverers: Sequence[Any], X: Any, y: Any) -> list[Any]:
+        """Return fitted copies of discoverers that have one key."""
+        raise NotImplementedError
+
     # ---- inside
 
     @property
@@ -167,7 +182,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         self.encoder_ = TableEncoder() if self.encoder is None else clone(self.encoder)
         rows = self.encoder_.fit_table(table).transform_table(table)
         self._copy_features_in()
-        n_novel = self._count_novel(rows[labels.unlabelled], rng)
+        n_novel = self._count_novel(rows, labels.codes, rng)
         self._name_classes(labels.known_classes, n_novel)
         self.history_ = []
         return rows, labels, n_novel, rng
@@ -231,11 +246,12 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
                 "Lower n_novel_classes, or fit again with another random_state or other settings."
             )
 
-    def _count_novel(self, unlabelled: Floats, rng: np.random.RandomState) -> int:
-        if not len(unlabelled):
+    def _count_novel(self, rows: Floats, codes: Codes, rng: np.random.RandomState) -> int:
+        if (codes >= 0).all():
             return 0
         if self.n_novel_classes == "auto":
-            return silhouette_n_classes(unlabelled, int(rng.randint(2**31 - 1)))
+            self.n_classes_estimate_ = estimate_from_rows(rows, codes, int(rng.randint(2**31 - 1)))
+            return self.n_classes_estimate_.n_classes
         return int(self.n_novel_classes)
 
     def _name_classes(self, known_classes: NDArray[Any], n_novel: int) -> None:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from newfound.clustering.centroids import centroid_proba, fit_centroids
-from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
-from newfound.discoverers.parameters import check_integer
+from newfound.discoverers.centroid import CentroidDiscoverer
 from newfound.tables import TableEncoder
-from newfound.tables.state import finite_floats
 
 
-class KMeansDiscoverer(BaseDiscoverer):
+class KMeansDiscoverer(CentroidDiscoverer):
     """Novel classes by k-means on the encoded unlabelled rows; known classes by their means.
 
     The known classes do not influence which novel classes are found, so it also works without any. A new row goes to
@@ -63,30 +56,3 @@ class KMeansDiscoverer(BaseDiscoverer):
         self.n_init = n_init
         self.encoder = encoder
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        check_integer("n_init", self.n_init, low=1)
-
-    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        self.centroids_, self.variance_ = fit_centroids(rows, codes, n_novel, self.n_init, rng)
-        if not n_novel:
-            return np.empty(0, dtype=np.int64)
-        found: Codes = self._novel_proba(rows[codes < 0]).argmax(axis=1)
-        return found
-
-    def _proba(self, rows: Floats) -> Floats:
-        return centroid_proba(rows, self.centroids_, self.variance_)
-
-    def _novel_proba(self, rows: Floats) -> Floats:
-        return centroid_proba(rows, self.centroids_[len(self.known_classes_) :], self.variance_)
-
-    def _latent(self, rows: Floats) -> Floats:
-        return rows
-
-    def _fitted_state(self) -> Arrays:
-        return {"centroids": self.centroids_, "variance": np.array([self.variance_])}
-
-    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        shape = (len(self.classes_), self.encoder_.layout_.n_columns)
-        self.centroids_ = finite_floats(arrays, "centroids", shape)
-        self.variance_ = float(finite_floats(arrays, "variance", (1,), positive=True)[0])

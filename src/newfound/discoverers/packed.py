@@ -19,6 +19,7 @@ from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device, pick_generator
 from newfound.errors import InputError, ModelFileError, TrainingInterrupted, warn_user
 from newfound.learning.progress import Progress
+from newfound.learning.self_training import SelfTrainingSettings, confident_classes, train_classifier
 from newfound.nn import DiscoveryNetwork, MemberStreams
 from newfound.tables.cells import shown
 
@@ -38,6 +39,7 @@ class PackedDiscoverer(BaseDiscoverer):
     hidden_layers: list[int] | None
     device: Any
     verbose: int
+    self_training: int = 0  # for subclasses that do not have the parameter
 
     network_: DiscoveryNetwork
     member_labels_: NDArray[Any]
@@ -91,16 +93,24 @@ class PackedDiscoverer(BaseDiscoverer):
 
     def _member_proba(self, rows: Floats) -> tuple[Floats, Floats]:
         """Each member's probabilities of all and of the novel classes; (n_members, n, n_classes), (..., n_novel)."""
-        raise NotImplementedError
+        known, novel = self._run(rows, lambda network, x: network.proba(x))
+        if novel.shape[2] == 0:
+            return known, novel
+        return np.concatenate([known[..., :-1], known[..., -1:] * novel], axis=2), novel
 
     def _reorder_novel(self, order: NDArray[np.int64]) -> None:
         """Make novel class ``order[m, j]`` of each member ``m`` its class ``j``."""
-        raise NotImplementedError
+        self.network_.reorder_novel(torch.from_numpy(order))
+
+    def _n_inputs(self) -> int:
+        """Count the network's inputs."""
+        return self.encoder_.layout_.n_columns
 
     # ---- the base's hooks
 
     def _check_parameters(self) -> None:
         check_integer("n_members", self.n_members, low=1)
+        check_integer("self_training", self.self_training, low=0)
         check_layers("hidden_layers", self.hidden_layers)
         if not isinstance(self.verbose, bool):  # True is a common way to ask for a progress bar
             check_integer("verbose", self.verbose, low=0)
@@ -108,9 +118,9 @@ class PackedDiscoverer(BaseDiscoverer):
 
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
-        trained, _ = self._train_members(rows, codes, n_novel, seeds)
+        trained, progress = self._train_members(rows, codes, n_novel, seeds)
         self.network_ = self._load(trained)
-        return self._agree(rows, codes, n_novel, rng)
+        return self._settle(rows, codes, n_novel, rng, progress)
 
     def _train_members(
         self, rows: Floats, codes: Codes, n_novel: int, seeds: list[int]
@@ -124,16 +134,49 @@ class PackedDiscoverer(BaseDiscoverer):
                 "X has values too large for 32-bit floating point numbers; use another numeric_scaling than 'none', "
                 "e.g. encoder=TableEncoder(numeric_scaling='signed_log')."
             )
-        network = self._new_network(rows.shape[1], n_novel, streams)
-        with Progress(self._n_epochs(), self.verbose) as progress, _keeping_what_was_learned(progress.history):
+        network = self._new_network(rows.shape[1], len(self.known_classes_), n_novel, streams)
+        n_epochs = self._n_epochs() + (self._n_self_training_epochs() if n_novel else 0)
+        with Progress(n_epochs, self.verbose) as progress, _keeping_what_was_learned(progress.history):
             self.history_ = progress.history
             self._train(network, x, torch.as_tensor(codes, device=device), streams, progress)
-        if not all(bool(parameter.isfinite().all()) for parameter in network.parameters()):
-            raise InputError(
-                "Training diverged: the network's weights are no longer finite numbers. Lower the learning rates."
-            )
-        # The network that is kept has no streams, so that it can be copied, saved and loaded.
-        return {name: tensor.cpu() for name, tensor in network.state_dict().items()}, progress
+        return _parameters_of(network), progress
+
+    def _settle(
+        self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState, progress: Progress
+    ) -> Codes:
+        """Bring trained members to one answer for the unlabelled rows, with self-training where it is asked for."""
+        found = self._agree(rows, codes, n_novel, rng)
+        interrupted = len(progress.history) < self._n_epochs()
+        if n_novel and self.self_training and not interrupted:
+            self._self_train(rows, codes, rng, progress)
+            if self._is_self_trained():
+                found = self._agree(rows, codes, n_novel, rng)
+        return found
+
+    def _self_train(self, rows: Floats, codes: Codes, rng: np.random.RandomState, progress: Progress) -> None:
+        """Go on with the encoders, under one head for all classes that learns from the rows that members agree on."""
+        device, settings = pick_device(self.device), SelfTrainingSettings()
+        streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
+        x = torch.as_tensor(rows, dtype=torch.float32, device=device)
+        network = self._new_network(rows.shape[1], len(self.classes_), 0, streams)
+        network.encoder.load_state_dict(self.network_.encoder.state_dict())
+        unlabelled = codes < 0
+        with progress, _keeping_what_was_learned(progress.history):
+            for _ in range(self.self_training):
+                novel = confident_classes(self._novel_proba(rows[unlabelled]), settings.share)
+                taught = codes.copy()
+                taught[unlabelled] = np.where(novel < 0, -1, len(self.known_classes_) + novel)
+                train_classifier(network, x, torch.as_tensor(taught, device=device), settings, streams, progress)
+                # Only whole rounds count: in the middle of the first one the new head knows little.
+                self.network_ = self._load(_parameters_of(network))
+
+    def _n_self_training_epochs(self) -> int:
+        # Those that are trained together train themselves one after the other.
+        return self.self_training * SelfTrainingSettings().epochs * len(self.__dict__.get("_together", [self]))
+
+    def _is_self_trained(self) -> bool:
+        """Whether the classification head has outputs for the novel classes, which then holds for predictions."""
+        return _has_joint_head(self.network_.state_dict(), len(self.known_classes_), len(self.novel_classes_))
 
     def _of_members(self, parameter: str) -> Any:
         """Value of a parameter for all members, or a list of one for each where they differ."""
@@ -146,23 +189,40 @@ class PackedDiscoverer(BaseDiscoverer):
         member_codes = np.tile(codes, (self.n_members, 1))
         consensus = np.empty(0, dtype=np.int64)
         if n_novel:
-            novel = self._member_proba(rows[unlabelled])[1]
+            novel = self._votes(rows[unlabelled])[1]
             order = align_members(novel.argmax(axis=2), n_novel)
             # Members vote with probabilities, so the sizes that count are known only once they are aligned.
             vote = np.take_along_axis(novel, order[:, None, :], axis=2).mean(axis=0).argmax(axis=1)
-            self._reorder_novel(order[:, np.argsort(-np.bincount(vote, minlength=n_novel), kind="stable")])
-            novel = self._member_proba(rows[unlabelled])[1]
+            order = order[:, np.argsort(-np.bincount(vote, minlength=n_novel), kind="stable")]
+            if self._is_self_trained():
+                self.network_.reorder_novel(torch.from_numpy(order))
+            else:
+                self._reorder_novel(order)
+            novel = self._votes(rows[unlabelled])[1]
             member_codes[:, unlabelled] = len(self.known_classes_) + novel.argmax(axis=2)
             consensus = novel.mean(axis=0).argmax(axis=1)
         self.member_labels_ = self.classes_[member_codes]
         return consensus
 
+    def _votes(self, rows: Floats) -> tuple[Floats, Floats]:
+        """As `_member_proba`, and after self-training by the head that it has trained."""
+        if not self._is_self_trained():
+            return self._member_proba(rows)
+        n_novel = len(self.novel_classes_)
+
+        def proba(network: DiscoveryNetwork, x: Tensor) -> tuple[Tensor, Tensor]:
+            logits = network.classification(network.encoder(x))
+            return logits.softmax(dim=-1), logits[..., -n_novel:].softmax(dim=-1)
+
+        everything, novel = self._run(rows, proba)
+        return everything, novel
+
     def _proba(self, rows: Floats) -> Floats:
-        proba: Floats = self._member_proba(rows)[0].mean(axis=0)
+        proba: Floats = self._votes(rows)[0].mean(axis=0)
         return proba
 
     def _novel_proba(self, rows: Floats) -> Floats:
-        proba: Floats = self._member_proba(rows)[1].mean(axis=0)
+        proba: Floats = self._votes(rows)[1].mean(axis=0)
         return proba
 
     def _latent(self, rows: Floats) -> Floats:
@@ -183,29 +243,36 @@ class PackedDiscoverer(BaseDiscoverer):
         self.network_ = self._load(state)
         self.member_labels_ = self.classes_[member_codes]
 
+    def _together_key(self) -> Hashable:
+        return together_key(self) if self.n_members == 1 and self.n_novel_classes != "auto" else None
+
+    def _fit_together(self, discoverers: Sequence[Any], X: Any, y: Any) -> list[Any]:
+        return fit_together(discoverers, X, y)
+
     # ---- inside
 
-    def _new_network(self, n_features: int, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
+    def _new_network(self, n_features: int, n_known: int, n_novel: int, streams: MemberStreams) -> DiscoveryNetwork:
         """Build a network to be trained."""
         layers = check_layers("hidden_layers", self.hidden_layers)
         layers = layers or [min(width, _MAX_WIDTH) for width in self._default_layers(n_features)]
-        network = self._build([n_features, *layers], len(self.known_classes_), n_novel, streams)
-        return network.to(streams.device)
+        return self._build([n_features, *layers], n_known, n_novel, streams).to(streams.device)
 
     def _load(self, state: Mapping[str, Tensor]) -> DiscoveryNetwork:
         """Build a network for prediction around given parameters, after a look at their shapes."""
         # The parameters themselves say how wide the layers are, so that another default cannot make old files useless.
         places = {int(match[1]): name for name in state if (match := _ENCODER_WEIGHT.fullmatch(name))}
+        places = {place: name for place, name in places.items() if f"encoder.{place}.running_mean" not in state}
         layers = [state[places[place]].shape[-1] for place in sorted(places)]
         if self.hidden_layers is not None and check_layers("hidden_layers", self.hidden_layers) != layers:
             raise ModelFileError(
                 f"the network's arrays have the shapes of layers {layers}, but hidden_layers is "
                 f"{shown(self.hidden_layers)}."
             )
+        n_known, n_novel = len(self.known_classes_), len(self.novel_classes_)
+        if _has_joint_head(state, n_known, n_novel):
+            n_known, n_novel = n_known + n_novel, 0
         with torch.device("meta"):  # no memory is taken until the shapes are known to be right
-            network = self._build(
-                [self.encoder_.layout_.n_columns, *layers], len(self.known_classes_), len(self.novel_classes_), None
-            )
+            network = self._build([self._n_inputs(), *layers], n_known, n_novel, None)
         wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
         given = {name: tuple(tensor.shape) for name, tensor in state.items()}
         if any(tensor.dtype != torch.float32 for tensor in state.values()):
@@ -291,9 +358,10 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
     shared = {name: value for name, value in vars(pack).items() if name.endswith("_")}
     for m, (discoverer, generator) in enumerate(zip(fitted, generators, strict=True)):
         vars(discoverer).update(shared)
-        discoverer.history_ = progress.member_history(m)
+        own = progress.of_member(m)
+        discoverer.history_ = own.history
         discoverer.network_ = discoverer._load({name: tensor[m : m + 1] for name, tensor in trained.items()})
-        discoverer._conclude(labels, discoverer._agree(rows, labels.codes, n_novel, generator))
+        discoverer._conclude(labels, discoverer._settle(rows, labels.codes, n_novel, generator, own))
     return fitted
 
 
@@ -305,6 +373,22 @@ def together_key(discoverer: PackedDiscoverer) -> Hashable:
     # Without dropout a member draws no masks, and where a parameter is None another one takes its place.
     absent = {name: parameters[name] is None or (name == "dropout" and parameters[name] == 0) for name in own}
     return (type(discoverer), *shared.items(), *sorted(absent.items()))
+
+
+def _has_joint_head(state: Mapping[str, Tensor], n_known: int, n_novel: int) -> bool:
+    """Whether these are parameters of a network whose classification head has outputs for the novel classes."""
+    head = state.get("classification.bias")
+    return n_novel > 0 and "clustering.bias" not in state and head is not None and head.shape[-1] == n_known + n_novel
+
+
+def _parameters_of(network: DiscoveryNetwork) -> dict[str, Tensor]:
+    """Copy what a network has learned."""
+    if not all(bool(parameter.isfinite().all()) for parameter in network.parameters()):
+        raise InputError(
+            "Training diverged: the network's weights are no longer finite numbers. Lower the learning rates."
+        )
+    # The network that is kept has no streams, so that it can be copied, saved and loaded.
+    return {name: tensor.to("cpu", copy=True) for name, tensor in network.state_dict().items()}
 
 
 @contextmanager

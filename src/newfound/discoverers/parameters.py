@@ -1,33 +1,23 @@
-"""Checks of constructor parameters, with messages that say what is accepted."""
+"""Checks of constructor parameters that only discoverers have."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 import torch
 
 from newfound.errors import InputError
+from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 
-
-def check_integer(name: str, value: Any, *, low: int) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``low``."""
-    if _is_boolean(value) or not isinstance(value, Integral) or value < low:
-        raise InputError(f"Got {name}={value!r}, but expected a whole number of at least {low}.")
-    return int(value)
-
-
-def check_real(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
-    """Return ``value`` as a float if it lies from ``low`` to ``high``; ``open_low`` excludes ``low`` itself."""
-    number = float(value) if isinstance(value, Real) and not _is_boolean(value) else np.nan
-    if not (low <= number <= high and np.isfinite(number)) or (open_low and number == low):
-        bounds = f"{'above' if open_low else 'of at least'} {low:g}" + (
-            "" if high == np.inf else f" and at most {high:g}"
-        )
-        raise InputError(f"Got {name}={value!r}, but expected a number {bounds}.")
-    return number
+__all__ = [
+    "check_choice",
+    "check_dropout",
+    "check_integer",
+    "check_layers",
+    "check_real",
+    "pick_device",
+    "pick_generator",
+]
 
 
 def check_dropout(value: Any) -> float:
@@ -35,18 +25,6 @@ def check_dropout(value: Any) -> float:
     if check_real("dropout", value, low=0, high=1) == 1:
         raise InputError("Got dropout=1, which leaves nothing to learn from; expected a number from 0 to below 1.")
     return float(value)
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
-    """Return ``value`` if it is one of the choices."""
-    if not isinstance(value, str) or value not in choices:
-        raise InputError(f"Got {name}={value!r}, but expected one of {', '.join(map(repr, choices))}.")
-    return value
-
-
-def _is_boolean(value: Any) -> bool:
-    """Python counts True as a number; a parameter does not."""
-    return isinstance(value, (bool, np.bool_))
 
 
 def check_layers(name: str, value: Any) -> list[int] | None:
@@ -71,16 +49,3 @@ def pick_device(device: Any) -> torch.device:
     if picked.type not in ("cpu", "cuda"):
         raise InputError(f"Got device={device!r}, which is not supported; expected 'auto', 'cpu' or 'cuda'.")
     return picked
-
-
-def pick_generator(random_state: Any) -> np.random.RandomState:
-    """Return the generator of random numbers for a seed, a RandomState or None; the global one is left alone."""
-    if random_state is None:
-        return np.random.RandomState()
-    if isinstance(random_state, np.random.RandomState):
-        return random_state
-    if isinstance(random_state, Integral) and not _is_boolean(random_state) and 0 <= int(random_state) < 2**32:
-        return np.random.RandomState(int(random_state))
-    raise InputError(
-        f"Got random_state={random_state!r}, but expected None, a RandomState or a whole number from 0 to 2**32 - 1."
-    )

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import KNeighborsClassifier
 
-from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
-from newfound.discoverers.parameters import check_integer
-from newfound.errors import InputError, ModelFileError
+from newfound.discoverers.base import Codes, Floats
+from newfound.discoverers.neighbour import NeighbourDiscoverer
+from newfound.selection.space import ENCODINGS, Whole
 from newfound.tables import TableEncoder
-from newfound.tables.state import finite_floats
 
 
-class SpectralDiscoverer(BaseDiscoverer):
+class SpectralDiscoverer(NeighbourDiscoverer):
     """Novel classes by spectral clustering of a neighbour graph; new rows by the vote of their neighbours.
 
     The known classes do not influence which novel classes are found, so it also works without any.
@@ -52,6 +49,7 @@ class SpectralDiscoverer(BaseDiscoverer):
     """
 
     _needs_known_classes = False
+    _search_space = ENCODINGS | {"n_neighbors": Whole(3, 50, log=True)}
 
     def __init__(
         self,
@@ -68,26 +66,12 @@ class SpectralDiscoverer(BaseDiscoverer):
         self.encoder = encoder
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        check_integer("n_neighbors", self.n_neighbors, low=1)
-        check_integer("max_rows", self.max_rows, low=2)
-
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        if n_novel > self.max_rows:
-            raise InputError(f"Got max_rows={self.max_rows}, which is too few for {n_novel} novel classes; raise it.")
-        known = self._sample(np.flatnonzero(codes >= 0), rng)
-        unlabelled = np.flatnonzero(codes < 0)
-        sample = self._sample(unlabelled, rng)
+        known, sample = self._sample(codes, n_novel, rng)
         found = self._cluster(rows[sample], n_novel, rng)
-        self._n_voters = self.n_neighbors  # kept, since a parameter set after fit counts from the next fit on
-        self._voters = np.concatenate([rows[known], rows[sample]])
-        self._voter_codes = np.concatenate([codes[known], len(self.known_classes_) + found])
-        return self._novel_proba(rows[unlabelled]).argmax(axis=1) if n_novel else found
-
-    def _sample(self, index: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
-        if len(index) <= self.max_rows:
-            return index
-        return np.sort(rng.choice(index, self.max_rows, replace=False))
+        voters = np.concatenate([rows[known], rows[sample]])
+        self._keep_voters(voters, np.concatenate([codes[known], len(self.known_classes_) + found]))
+        return self._novel_proba(rows[codes < 0]).argmax(axis=1) if n_novel else found
 
     def _cluster(self, rows: Floats, n_novel: int, rng: np.random.RandomState) -> Codes:
         """Spectral clusters 0, 1, ..., the largest first; (n, d) to (n,)."""
@@ -127,16 +111,3 @@ class SpectralDiscoverer(BaseDiscoverer):
 
     def _latent(self, rows: Floats) -> Floats:
         return rows
-
-    def _fitted_state(self) -> Arrays:
-        return {"voters": self._voters, "voter_codes": self._voter_codes.astype(np.int32)}
-
-    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self._n_voters = self.n_neighbors
-        codes = self._codes_from(arrays, "voter_codes", (-1,))
-        if len(codes) > len(self.labels_):
-            raise ModelFileError(f"{len(codes)} rows vote, but only {len(self.labels_)} were there to learn from.")
-        if len(self.novel_classes_) and codes.max() < len(self.known_classes_):
-            raise ModelFileError("no row votes for a novel class.")
-        self._voter_codes = codes.astype(np.int64)
-        self._voters = finite_floats(arrays, "voters", (len(codes), self.encoder_.layout_.n_columns))

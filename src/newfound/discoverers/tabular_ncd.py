@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from newfound.discoverers.base import Floats
 from newfound.discoverers.packed import PackedDiscoverer
 from newfound.discoverers.parameters import check_choice, check_dropout, check_integer, check_real
 from newfound.errors import InputError
@@ -21,6 +18,7 @@ from newfound.learning.neighbours import neighbours_within
 from newfound.learning.pretraining import PretrainingSettings, pretrain
 from newfound.learning.progress import Progress
 from newfound.nn import ACTIVATIONS, DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.selection.space import Choice, Real, Space, Whole
 from newfound.tables import TableEncoder
 
 STEPS = ("ssl", "ce", "bce", "mse")
@@ -63,6 +61,9 @@ class TabularNCD(PackedDiscoverer):
         rows are rare, they are repeated so that a step has enough of both, and has more rows.
     n_members : int, default=1
         Networks trained at once. With more than one, predictions are the members' common vote.
+    self_training : int, default=0
+        Rounds of self-training after that: each keeps the half of every novel class that the members are surest of, and
+        re-trains the encoder under one classifier of the known and the novel classes, which then predicts.
     similarity_threshold : float or None, default=None
         Make pairs positive from this cosine similarity on, instead of by `top_k`.
     without : collection of {"ssl", "ce", "bce", "mse"}, default=()
@@ -110,6 +111,17 @@ class TabularNCD(PackedDiscoverer):
     _own_parameters = frozenset(
         ["top_k", "similarity_threshold", "w1", "w2", "lr_classification", "lr_clustering", "k_neighbors", "dropout"]
     )
+    # The paper's ranges, but for learning rates: those from 1e-6 to 1e-4 learn nothing in 30 epochs.
+    _search_space: ClassVar[Mapping[str, Space]] = {
+        "top_k": Real(1, 40, log=True, or_none=True),
+        "w1": Real(0.1, 1),
+        "w2": Real(0.1, 1),
+        "lr_classification": Real(1e-4, 1e-2, log=True),
+        "lr_clustering": Real(1e-4, 1e-2, log=True),
+        "k_neighbors": Whole(1, 50),
+        "dropout": Real(0, 0.6),
+        "activation": Choice(list(ACTIVATIONS)),
+    }
 
     def __init__(
         self,
@@ -128,6 +140,7 @@ class TabularNCD(PackedDiscoverer):
         pretrain_epochs: int = 30,
         batch_size: int = 512,
         n_members: int = 1,
+        self_training: int = 0,
         similarity_threshold: float | None = None,
         without: Collection[str] = (),
         encoder: TableEncoder | None = None,
@@ -149,6 +162,7 @@ class TabularNCD(PackedDiscoverer):
         self.pretrain_epochs = pretrain_epochs
         self.batch_size = batch_size
         self.n_members = n_members
+        self.self_training = self_training
         self.similarity_threshold = similarity_threshold
         self.without = without
         self.encoder = encoder
@@ -223,15 +237,6 @@ class TabularNCD(PackedDiscoverer):
             batch_size=self.batch_size,
             without=frozenset(self.without),
         )
-
-    def _member_proba(self, rows: Floats) -> tuple[Floats, Floats]:
-        known, novel = self._run(rows, lambda network, x: network.proba(x))
-        if novel.shape[2] == 0:
-            return known, novel
-        return np.concatenate([known[..., :-1], known[..., -1:] * novel], axis=2), novel
-
-    def _reorder_novel(self, order: NDArray[np.int64]) -> None:
-        self.network_.reorder_novel(torch.from_numpy(order))
 
 
 def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int | Sequence[int]) -> Views:

@@ -30,20 +30,45 @@ def vime_losses(mask_logits: Tensor, mask: Tensor, values: Tensor, original: Ten
     return reconstruction.mean(dim=(1, 2)), mask_loss.mean(dim=(1, 2))
 
 
-def classification_loss(logits: Tensor, targets: Tensor) -> Tensor:
+def classification_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
     """Cross entropy over the known classes and the bucket of unlabelled rows, equation (4).
 
     Parameters
     ----------
     logits : Tensor of shape (n_members, b, n_classes)
     targets : Tensor of shape (n_members, b), int64
+    smoothing : float
+        Share of each target that is spread over all classes; the paper has none.
 
     Returns
     -------
     Tensor of shape (n_members,)
         Mean over rows.
     """
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none").view(targets.shape).mean(dim=1)
+    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none", label_smoothing=smoothing)
+    return losses.view(targets.shape).mean(dim=1)
+
+
+def mutual_information_loss(probabilities: Tensor, other: Tensor, balance: float) -> Tensor:
+    """Negative mutual information between the classes of rows and of their neighbours.
+
+    Parameters
+    ----------
+    probabilities, other : Tensor of shape (n_members, b, n_classes)
+        Softmax outputs for rows and, in the same order, for a neighbour of each.
+    balance : float
+        Weight of the entropy of the classes' shares. 1 is the plain mutual information, which likes classes of equal
+        size; less lets them differ.
+
+    Returns
+    -------
+    Tensor of shape (n_members,)
+    """
+    joint = torch.bmm(probabilities.transpose(1, 2), other) / probabilities.shape[1]
+    joint = ((joint + joint.transpose(1, 2)) / 2).clamp(min=_SMALLEST)
+    marginal = joint.sum(dim=2)
+    independent = balance * (marginal.log()[:, :, None] + marginal.log()[:, None, :])
+    return (joint * (independent - joint.log())).sum(dim=(1, 2))
 
 
 def consistency_loss(logits: Tensor, view_logits: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator
 from types import TracebackType
@@ -48,9 +49,10 @@ class Progress:
             self._bar.stop()
 
     def epochs(self, stage: str, n_epochs: int) -> Iterator[EpochLosses]:
-        """Go through the epochs of a stage, each with a fresh record for its losses."""
-        for epoch in range(1, n_epochs + 1):
-            self.announce(f"{stage} {epoch}/{n_epochs}")
+        """Go through the epochs of a stage, each with a fresh record for its losses; a stage that returns counts on."""
+        done = sum(epoch["stage"] == stage for epoch in self.history)
+        for epoch in range(done + 1, done + n_epochs + 1):
+            self.announce(f"{stage} {epoch}/{done + n_epochs}")
             losses = EpochLosses()
             yield losses
             of_members = losses.means()
@@ -68,6 +70,12 @@ class Progress:
             epoch | {name: float(values[member]) for name, values in losses.items()}
             for epoch, losses in zip(self.history, self._member_losses, strict=False)  # Ctrl-C may part the two
         ]
+
+    def of_member(self, member: int) -> Progress:
+        """Go on with one member alone, on the same clock and bar: its history is that of the member."""
+        alone = copy.copy(self)
+        alone.history, alone._member_losses = self.member_history(member), []
+        return alone
 
     def announce(self, text: str) -> None:
         """Show what is going on."""

@@ -1,6 +1,6 @@
 """Packed networks: many members trained at once, each exactly as if it were alone."""
 
-from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedLinear
+from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedLinear, UnitLength
 from newfound.nn.networks import ACTIVATIONS, DiscoveryNetwork, PackedMLP
 from newfound.nn.streams import MemberStreams
 
@@ -12,4 +12,5 @@ __all__ = [
     "PackedDropout",
     "PackedLinear",
     "PackedMLP",
+    "UnitLength",
 ]

@@ -109,7 +109,8 @@ class PackedBatchNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Normalise by the batch while training, by the running statistics afterwards."""
         if self.training:
-            var, mean = torch.var_mean(x, dim=1, correction=0, keepdim=True)
+            mean = x.mean(dim=1, keepdim=True)
+            var = (x - mean).square().mean(dim=1, keepdim=True)  # several times as fast as torch.var_mean
             with torch.no_grad():
                 # The running variance is the unbiased one, as in torch.nn.BatchNorm1d.
                 unbiased = var * (x.shape[1] / max(1, x.shape[1] - 1))
@@ -119,3 +120,21 @@ class PackedBatchNorm(nn.Module):
             mean, var = self.running_mean, self.running_var
         scale = self.weight * torch.rsqrt(var + self.eps)
         return torch.addcmul(self.bias - mean * scale, x, scale)
+
+
+class UnitLength(nn.Module):
+    """Scales every row to the length 1; a row of zeros stays as it is.
+
+    Shape
+    -----
+    Input and output (n_members, rows, width).
+
+    Examples
+    --------
+    >>> UnitLength()(torch.tensor([[[3.0, 4.0]]]))
+    tensor([[[0.6000, 0.8000]]])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Divide each row by its length."""
+        return nn.functional.normalize(x, dim=-1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -117,12 +116,15 @@ class DiscoveryNetwork(nn.Module):
 
     @torch.no_grad()
     def reorder_novel(self, order: Tensor) -> None:
-        """Rename the outputs of the clustering head: output ``j`` of member ``m`` becomes ``order[m, j]``'s old one.
+        """Rename the novel classes: output ``j`` of member ``m`` becomes ``order[m, j]``'s old one.
+
+        They are the outputs of the clustering head. Without one they are the last outputs of the classification head.
 
         Parameters
         ----------
         order : Tensor of shape (n_members, n_novel), int64
         """
-        head = cast(PackedLinear, self.clustering)
+        head = self.classification if self.clustering is None else self.clustering
         for parameter in (head.weight, head.bias):
-            parameter.copy_(torch.take_along_dim(parameter, order[:, None, :], dim=-1))
+            novel = parameter[..., -order.shape[1] :]
+            novel.copy_(torch.take_along_dim(novel, order[:, None, :], dim=-1))

@@ -48,6 +48,10 @@ class Table:
         """Number of columns."""
         return len(self.columns)
 
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """Return the rows at these places as a table of their own."""
+        return Table({name: column[rows] for name, column in self.columns.items()}, len(rows), self.named)
+
     def chunks(self) -> Iterator[slice]:
         """Cut the rows into slices so short that all columns of one stay in the processor's cache.
 

@@ -1,0 +1,150 @@
+"""Ways to cut rows into a given number of classes, and how much a graph's edges tell about a cut."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
+
+from newfound.clustering.graphs import fuzzy_graph, nearest, regularised_eigenvectors
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Indices = NDArray[np.int64]
+
+METHODS = (
+    "k-means",
+    "Gaussian mixture",
+    "average linkage",
+    "Ward linkage",
+    "spectral 0.1",
+    "spectral 1",
+    "spectral 1, one more",
+)
+"""The spectral ones are named by their regularisation; "one more" has an eigenvector more than there are classes."""
+
+FEW_KNOWN = ("k-means", "Gaussian mixture", "spectral 1")
+"""Methods that do well on most tables."""
+
+N_NEIGHBOURS = 15
+_N_INIT = 5
+_PIECES = 12  # small pieces that linkage joins, for each class
+_PIECE_ROWS = 5
+_RIDGE = 1e-3  # of the mixture's covariance, as a share of the mean variance
+
+
+def neighbour_graph(rows: Floats) -> tuple[Indices, Floats]:
+    """Nearest neighbours of each row, (n, 15) and their distances; see `nearest`."""
+    return nearest(rows, N_NEIGHBOURS)
+
+
+def partitions(
+    rows: Floats,
+    neighbours: tuple[Indices, Floats],
+    n_classes: int,
+    rng: np.random.RandomState,
+    methods: frozenset[str] | None = None,
+) -> Iterator[tuple[str, Codes]]:
+    """Cut rows into classes by each method.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, m)
+    neighbours : indices and distances, ndarrays of shape (n, k)
+        As `neighbour_graph` returns them.
+    n_classes : int
+        From 2 to n - 1.
+    rng : RandomState
+    methods : frozenset of str or None
+        Some of `METHODS`; None for all.
+
+    Yields
+    ------
+    method : str
+    partition : ndarray of shape (n,), int64
+        Class of each row, 0..n_classes-1.
+    """
+    asked = [method for method in METHODS if methods is None or method in methods]
+    if "k-means" in asked or "Gaussian mixture" in asked:
+        kmeans = _kmeans(rows, n_classes, rng, _N_INIT)
+        if "k-means" in asked:
+            yield "k-means", kmeans.labels_.astype(np.int64)
+        if "Gaussian mixture" in asked:
+            yield "Gaussian mixture", _mixture(rows, kmeans.cluster_centers_)
+    linkages = {"average linkage": "average", "Ward linkage": "ward"}
+    n_pieces = min(len(rows) // _PIECE_ROWS, _PIECES * n_classes)
+    if n_pieces > n_classes and any(method in linkages for method in asked):
+        pieces = _kmeans(rows, n_pieces, rng, 1)
+        for method in asked:
+            if method in linkages:
+                joined = AgglomerativeClustering(n_classes, linkage=linkages[method]).fit(pieces.cluster_centers_)
+                yield method, joined.labels_[pieces.labels_].astype(np.int64)
+    graph = None
+    for regularisation, wanted in ((0.1, {"spectral 0.1": 0}), (1.0, {"spectral 1": 0, "spectral 1, one more": 1})):
+        if not any(method in wanted for method in asked):
+            continue
+        graph = fuzzy_graph(*neighbours) if graph is None else graph
+        vectors = regularised_eigenvectors(graph, min(n_classes + 1, len(rows)), regularisation, rng)
+        for method, more in wanted.items():
+            if method in asked:
+                leading = vectors[:, : n_classes + more]
+                lengths = np.linalg.norm(leading, axis=1, keepdims=True)
+                found = _kmeans(leading / np.maximum(lengths, np.finfo(float).tiny), n_classes, rng, _N_INIT)
+                yield method, found.labels_.astype(np.int64)
+
+
+def edge_information(partition: Codes, neighbours: Indices, n_classes: int) -> tuple[float, float]:
+    """Measure what one end of an edge tells about the class of its other end.
+
+    Parameters
+    ----------
+    partition : ndarray of shape (n,), int64
+    neighbours : ndarray of shape (n, k), int64
+    n_classes : int
+
+    Returns
+    -------
+    information : float
+        Mutual information of the classes at both ends.
+    within : float
+        Share of the edges whose ends are of one class.
+    """
+    pairs = partition[:, None] * n_classes + partition[neighbours]
+    joint = np.bincount(pairs.ravel(), minlength=n_classes**2).reshape(n_classes, n_classes).astype(np.float64)
+    joint += joint.T
+    joint /= joint.sum()
+    marginal = joint.sum(axis=0)
+    found = joint > 0
+    independent = np.outer(marginal, marginal)
+    information = float((joint[found] * np.log(joint[found] / independent[found])).sum())
+    return information, float(np.trace(joint))
+
+
+def entropy(partition: Codes) -> float:
+    """Entropy of the classes' shares, in nats."""
+    shares = np.bincount(partition) / len(partition)
+    shares = shares[shares > 0]
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _kmeans(rows: Floats, n_classes: int, rng: np.random.RandomState, n_init: int) -> KMeans:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows; such a partition is scored like any other
+        return KMeans(n_classes, n_init=n_init, random_state=int(rng.randint(2**31 - 1))).fit(rows)
+
+
+def _mixture(rows: Floats, means: Floats) -> Codes:
+    """Most probable component of a mixture with one covariance and free weights, started at the means; (n,)."""
+    ridge = _RIDGE * float(rows.var(axis=0).mean()) + np.finfo(float).tiny
+    mixture = GaussianMixture(
+        len(means), covariance_type="tied", means_init=means, reg_covar=ridge, max_iter=50, random_state=0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found: Codes = mixture.fit(rows).predict(rows).astype(np.int64)
+    return found

@@ -1,0 +1,350 @@
+"""AutoDiscoverer: no knobs; the known classes choose how to look for the novel ones."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from newfound.clustering.whitening import whitening_map, within_class_covariance
+from newfound.discoverers.base import Arrays, Codes, Floats
+from newfound.discoverers.packed import PackedDiscoverer
+from newfound.discoverers.parameters import check_integer, check_real
+from newfound.errors import ModelFileError, warn_user
+from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
+from newfound.learning.neighbours import neighbours_within
+from newfound.learning.progress import Progress
+from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.records import Records
+from newfound.selection.portfolio import (
+    FEWEST_KNOWN,
+    Choice,
+    Evidence,
+    build_portfolio,
+    gather_evidence,
+    rank,
+    sample_of_each,
+)
+from newfound.tables import Layout, TableEncoder
+from newfound.tables.state import finite_floats
+
+_LAYERS = [256, 256, 64]
+_DROPOUT = 0.1
+_MOST_COLUMNS = 100  # of the networks' input
+_HEAVY = 8.0  # standard deviations from which on a column has a heavy tail
+_RIDGE = 1.0
+_PORTFOLIO_ROWS = 3_000
+_MOST_ROWS = 30_000  # of each kind, from which the networks learn
+_N_TASKS = 8
+_N_FINALISTS = 8
+_IMITATION = 0.3  # share of the steps
+_N_NEIGHBOURS = 10
+_N_JUDGES = 5  # candidates whose agreement is the confidence
+_UNSURE = 0.5
+_LITTLE_TRUST = 0.2
+# Shares of the time limit at which each step is to have ended; the networks get the rest.
+_TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE, _TIME_FOR_TRAINING = 0.25, 0.5, 0.93
+
+
+class AutoDiscoverer(PackedDiscoverer):
+    """Novel classes without a single knob to tune, and without a single novel label.
+
+    A portfolio of partitions of the unlabelled rows is made: many ways to measure distances, some of them learned from
+    the known classes, times many ways to cut. Known classes are then hidden, to see which candidates find them; that
+    and the structure of the unlabelled rows choose the partition. Packed networks learn it together with the known
+    classes, sharpen it, and predict new rows by their common vote.
+
+    Parameters
+    ----------
+    n_novel_classes : int or "auto", default="auto"
+        Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    time_limit : float or None, default=None
+        Seconds that `fit` may take; None for as long as it takes, about a minute for 10,000 rows. With a limit the
+        result depends on the speed of the machine.
+    n_members : int, default=8
+        Networks trained at once; predictions are their common vote.
+    training_steps : int, default=1400
+        Steps in which the networks are trained.
+    encoder : TableEncoder or None, default=None
+        How the table is prepared; None is ``TableEncoder()``.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for a GPU where there is one.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        1 shows a progress bar of the training.
+
+    Attributes
+    ----------
+    classes_, known_classes_, novel_classes_ : ndarray
+        All classes, the known ones, then the novel ones (the largest first).
+    labels_ : ndarray of shape (n,)
+        Class of each training row: its known class, or the novel class found for it.
+    leaderboard_ : Records
+        The candidates, best first: representation, method, score, accuracy on hidden classes, information of the
+        unlabelled rows' neighbours, and agreement with the other candidates. ``print`` shows it as a table,
+        ``to_frame()`` makes a data frame.
+    confidence_ : float
+        From 0 to 1: how far the best candidates agree with the classes that were found.
+    class_confidence_ : ndarray of shape (n_novel_classes,)
+        The same for each novel class.
+    weaknesses_ : list of str
+        Why the result should be doubted, in words; empty where nothing speaks against it.
+    member_labels_ : ndarray of shape (n_members, n)
+        Class of each training row according to each member alone.
+    history_ : list of dict
+        Losses of the training.
+
+    Examples
+    --------
+    >>> from newfound import AutoDiscoverer
+    >>> from newfound.datasets import make_table
+    >>> data = make_table(600, random_state=0)
+    >>> model = AutoDiscoverer(n_novel_classes=3, training_steps=100, random_state=0)
+    >>> model.fit(data.X_train, data.y_train).n_novel_classes_
+    3
+    """
+
+    hidden_layers = None
+
+    def __init__(
+        self,
+        n_novel_classes: int | Literal["auto"] = "auto",
+        *,
+        time_limit: float | None = None,
+        n_members: int = 8,
+        training_steps: int = 1400,
+        encoder: TableEncoder | None = None,
+        device: Any = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_novel_classes = n_novel_classes
+        self.time_limit = time_limit
+        self.n_members = n_members
+        self.training_steps = training_steps
+        self.encoder = encoder
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    leaderboard_: Records
+    confidence_: float
+    class_confidence_: Floats
+    weaknesses_: list[str]
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.time_limit is not None:
+            check_real("time_limit", self.time_limit, low=0, open_low=True)
+        check_integer("training_steps", self.training_steps, low=0)
+
+    # ---- discovery
+
+    def _fit(self, X: Any, y: Any) -> None:
+        self._start = time.monotonic()
+        try:
+            super()._fit(X, y)
+        finally:
+            del self._start
+            self.__dict__.pop("_taught", None)
+
+    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        self.input_ = InputMap.fit(rows, codes, self.encoder_.layout_)
+        learners = sample_of_each(codes, _MOST_ROWS, rng)
+        choice = self._choose(rows[learners], codes[learners], n_novel, rng)
+        self._taught = choice.partitions[0]
+        seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
+        trained, _ = self._train_members(self.input_.transform(rows[learners]), codes[learners], n_novel, seeds)
+        self.network_ = self._load(trained)
+        found = self._agree(rows, codes, n_novel, rng)
+        unlabelled = np.flatnonzero(codes < 0)
+        self._judge(choice, found[np.searchsorted(unlabelled, learners[codes[learners] < 0])], n_novel)
+        return found
+
+    def _deadline(self, share: float) -> float:
+        return math.inf if self.time_limit is None else self._start + share * self.time_limit
+
+    def _choose(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Choice:
+        """Choose among partitions of the unlabelled rows."""
+        layout = self.encoder_.layout_
+        n_unlabelled = int((codes < 0).sum())
+        if n_novel < 2 or n_unlabelled < n_novel + 2:  # nothing to choose: one class, or a class for each row
+            partition = np.arange(n_unlabelled) % max(1, n_novel)
+            return Choice(partition[None], [], np.empty(0), Evidence(), Records())
+        some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
+        deadline = self._deadline(_TIME_FOR_PORTFOLIO)
+        portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
+        deadline = self._deadline(_TIME_FOR_EVIDENCE)
+        evidence = gather_evidence(rows, codes, layout, n_novel, rng, n_tasks=_N_TASKS, deadline=deadline)
+        choice = rank(portfolio, evidence, rng)
+        if len(some) == len(rows):
+            return choice
+        # The best are made anew with all rows that count: a graph of few rows misses how classes hang together.
+        finalists = build_portfolio(rows, codes, layout, n_novel, rng, names=choice.names[:_N_FINALISTS])
+        best = rank(finalists, evidence, rng)
+        rest = [
+            record for record in choice.leaderboard if (record["representation"], record["method"]) not in best.names
+        ]
+        leaderboard = Records({**record, "rank": i + 1} for i, record in enumerate([*best.leaderboard, *rest]))
+        return Choice(best.partitions, best.names, best.score, evidence, leaderboard)
+
+    def _judge(self, choice: Choice, found: Codes, n_novel: int) -> None:
+        """Say how sure the result is: ``found`` are the classes of the rows that took part in the choice."""
+        self.leaderboard_ = choice.leaderboard
+        judges = choice.partitions[:_N_JUDGES]
+        self.class_confidence_ = np.array([_overlap(found == j, judges) for j in range(n_novel)])
+        shares = np.bincount(found, minlength=n_novel) / max(1, len(found))
+        self.confidence_ = float(shares @ self.class_confidence_) if n_novel else 1.0
+        self.weaknesses_ = self._weaknesses(choice) if n_novel > 1 else []
+        if self.weaknesses_:
+            warn_user(f"The evidence for these novel classes is weak: {'; '.join(self.weaknesses_)}.")
+
+    def _weaknesses(self, choice: Choice) -> list[str]:
+        reasons, evidence, n_known = [], choice.evidence, len(self.known_classes_)
+        if n_known < FEWEST_KNOWN:
+            reasons.append(
+                f"there {'is' if n_known == 1 else 'are'} only {n_known} known class{'es' * (n_known != 1)}, too few "
+                "to hide some of them and see which candidate finds them again"
+            )
+        elif evidence.trust_in_information + evidence.trust_in_accuracy < _LITTLE_TRUST:
+            reasons.append("the known classes say little about how the novel ones differ")
+        if self.confidence_ < _UNSURE:
+            reasons.append(f"the best candidates disagree (confidence {self.confidence_:.2f})")
+        return reasons
+
+    # ---- the networks
+
+    def _default_layers(self, n_features: int) -> list[int]:
+        return _LAYERS
+
+    def _n_inputs(self) -> int:
+        return int(self.input_.projection.shape[1])
+
+    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        encoder = PackedMLP(
+            self.n_members, widths, dropout=_DROPOUT, activate_last=True, batch_norm=True, streams=streams
+        )
+        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
+
+    def _settings(self) -> DistillationSettings:
+        imitation = round(_IMITATION * self.training_steps)
+        return DistillationSettings(
+            imitation_steps=imitation,
+            refinement_steps=self.training_steps - imitation,
+            deadline=self._deadline(_TIME_FOR_TRAINING),
+        )
+
+    def _n_epochs(self) -> int:
+        settings = self._settings()
+        return sum(-(-steps // STEPS_IN_EPOCH) for steps in (settings.imitation_steps, settings.refinement_steps))
+
+    def _train(
+        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
+    ) -> None:
+        progress.announce("neighbour search")
+        neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
+        partition = torch.full_like(codes, -1)
+        partition[codes < 0] = torch.as_tensor(self._taught, device=codes.device)
+        distil(network, rows, neighbours, None, codes, partition, self._settings(), streams, progress)
+
+    def _run(
+        self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]
+    ) -> tuple[Floats, ...]:
+        return super()._run(self.input_.transform(rows), compute)
+
+    # ---- persistence
+
+    def _fitted_state(self) -> Arrays:
+        facts = {"class_confidence": self.class_confidence_, "confidence": np.array([self.confidence_])}
+        return super()._fitted_state() | self.input_.state() | facts
+
+    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.input_ = InputMap.restore(arrays, self.encoder_.layout_)
+        super()._restore_fitted(arrays)
+        self.class_confidence_ = finite_floats(arrays, "class_confidence", (len(self.novel_classes_),))
+        self.confidence_ = float(finite_floats(arrays, "confidence", (1,))[0])
+
+
+def _overlap(members: NDArray[np.bool_], judges: Codes) -> float:
+    """Mean over partitions of the overlap of a class with the most similar class there: shared over joint rows."""
+    overlaps = []
+    for partition in judges:
+        shared = np.bincount(partition[members], minlength=partition.max(initial=0) + 1)
+        joint = np.bincount(partition, minlength=len(shared)) + members.sum() - shared
+        overlaps.append(float((shared / np.maximum(1, joint)).max()))
+    return float(np.mean(overlaps))
+
+
+@dataclass(frozen=True)
+class InputMap:
+    """From encoded rows to the networks' input: heavy tails squashed, then whitened by the known classes.
+
+    Attributes
+    ----------
+    heavy : ndarray of shape (d,), bool
+        Columns with a heavy tail.
+    centre : ndarray of shape (d,)
+        Mean of each column, squashed where it is heavy.
+    projection : ndarray of shape (d, m)
+    """
+
+    heavy: NDArray[np.bool_]
+    centre: Floats
+    projection: Floats
+
+    @classmethod
+    def fit(cls, rows: Floats, codes: Codes, layout: Layout) -> InputMap:
+        """Fit to encoded rows (n, d) and known codes (n,)."""
+        heavy = (np.abs(rows - rows.mean(axis=0)).max(axis=0) > _HEAVY * rows.std(axis=0)) & ~layout.categorical
+        squashed = _squashed(rows, heavy)
+        centre = squashed.mean(axis=0)
+        vectors = np.eye(rows.shape[1])
+        if rows.shape[1] > _MOST_COLUMNS:
+            centred = squashed - centre
+            vectors = np.linalg.eigh(centred.T @ centred)[1][:, : -_MOST_COLUMNS - 1 : -1]
+        compact = (squashed - centre) @ vectors
+        projection = vectors @ whitening_map(within_class_covariance(compact, codes), _RIDGE)
+        spread = float(((squashed - centre) @ projection).std())
+        return cls(heavy, centre, projection / (spread if spread > 0 else 1.0))
+
+    def transform(self, rows: Floats) -> Floats:
+        """Map rows (n, d) to (n, m)."""
+        mapped: Floats = (_squashed(rows, self.heavy) - self.centre) @ self.projection
+        return mapped
+
+    def state(self) -> Arrays:
+        """Arrays for the model file."""
+        return {
+            "input.heavy": self.heavy.astype(np.float64),
+            "input.centre": self.centre,
+            "input.projection": self.projection,
+        }
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, NDArray[Any]], layout: Layout) -> InputMap:
+        """Read `state`; ModelFileError where the arrays do not fit the columns."""
+        d = layout.n_columns
+        if "input.projection" not in arrays or arrays["input.projection"].ndim != 2:
+            raise ModelFileError("the array input.projection is missing or not a matrix.")
+        shape = (d, arrays["input.projection"].shape[1])
+        return cls(
+            finite_floats(arrays, "input.heavy", (d,)) > 0,
+            finite_floats(arrays, "input.centre", (d,)),
+            finite_floats(arrays, "input.projection", shape),
+        )
+
+
+def _squashed(rows: Floats, heavy: NDArray[np.bool_]) -> Floats:
+    if not heavy.any():
+        return rows
+    squashed = rows.copy()
+    squashed[:, heavy] = np.arcsinh(rows[:, heavy])
+    return squashed

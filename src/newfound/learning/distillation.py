@@ -1,0 +1,172 @@
+"""Distillation: packed networks learn a partition of the unlabelled rows, then sharpen it by mutual information."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from torch import Tensor
+from torch.nn.functional import embedding  # picks rows several times as fast as an index
+
+from newfound.learning.batches import MixedBatches
+from newfound.learning.corruption import corrupt
+from newfound.learning.losses import classification_loss, mutual_information_loss
+from newfound.learning.machine import prepared_for
+from newfound.learning.optimisers import adamw
+from newfound.learning.progress import Progress
+from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear
+
+STEPS_IN_EPOCH = 50
+"""Steps that make an epoch of the history."""
+
+
+@dataclass(frozen=True)
+class DistillationSettings:
+    """Settings of the distillation.
+
+    Parameters
+    ----------
+    imitation_steps, refinement_steps : int
+        Steps in which the networks imitate the partition, and in which they sharpen it.
+    batch_size : int
+        Largest number of rows in a step.
+    learning_rate : float
+        The largest; it rises and falls in each stage.
+    smoothing : float
+        Share of a label that is spread over all classes.
+    swapped : float
+        Share of the values of a view that are swapped for those of other rows.
+    balance : float
+        Weight of evenly filled classes in the mutual information, 1 for the plain one.
+    deadline : float
+        Time of `time.monotonic` at which the training ends wherever it stands.
+    """
+
+    imitation_steps: int = 400
+    refinement_steps: int = 1000
+    batch_size: int = 512
+    learning_rate: float = 2e-3
+    smoothing: float = 0.05
+    swapped: float = 0.2
+    balance: float = 0.9
+    deadline: float = math.inf
+
+
+def distil(
+    network: DiscoveryNetwork,
+    rows: Tensor,
+    neighbours: Tensor,
+    groups: Tensor | None,
+    codes: Tensor,
+    partition: Tensor,
+    settings: DistillationSettings,
+    streams: MemberStreams,
+    progress: Progress,
+) -> None:
+    """Teach a network the known classes and a partition of the unlabelled rows, in place.
+
+    Parameters
+    ----------
+    network : DiscoveryNetwork
+    rows : Tensor of shape (n, d)
+    neighbours : Tensor of shape (n, k), int64
+        Neighbours of each row, of the same kind: labelled rows have labelled neighbours of their class.
+    groups : Tensor of shape (d,), int64, or None
+        Columns that are swapped together (see `corrupt`).
+    codes : Tensor of shape (n,), int64
+        Known class of each row, -1 where unlabelled.
+    partition : Tensor of shape (n,), int64
+        Novel class of each unlabelled row; -1 for labelled rows, and for unlabelled rows that no class is sure of.
+    settings : DistillationSettings
+    streams : MemberStreams
+    progress : Progress
+    """
+    n_known = int(codes.max()) + 1
+    targets = torch.where(codes < 0, n_known, codes)
+    batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings.batch_size)
+    decoder = PackedLinear(streams.n_members, network.n_latent, rows.shape[1], streams).to(rows.device)
+    views = _NearViews(rows, neighbours, groups, settings.swapped, streams)
+    parameters = [*network.parameters(), *decoder.parameters()]
+    network.train()
+
+    def imitate(index: Tensor) -> dict[str, Tensor]:
+        latent = network.encoder(views.of(index))
+        values = decoder(latent)
+        losses = {
+            "classification": _loss(network.classification, latent, targets, index, settings.smoothing),
+            "reconstruction": F.mse_loss(values, embedding(index, rows), reduction="none").mean(dim=(1, 2)),
+        }
+        if network.clustering is not None:
+            unlabelled = index[:, batches.n_labelled :]
+            of_unlabelled = latent[:, batches.n_labelled :]
+            losses["imitation"] = _loss(network.clustering, of_unlabelled, partition, unlabelled, settings.smoothing)
+        return losses
+
+    def refine(index: Tensor) -> dict[str, Tensor]:
+        latent = network.encoder(views.of(index))
+        losses = {"classification": _loss(network.classification, latent, targets, index, settings.smoothing)}
+        if network.clustering is not None:
+            near = views.neighbour(index[:, batches.n_labelled :])
+            here = network.clustering(latent[:, batches.n_labelled :]).softmax(dim=-1)
+            there = network.clustering(network.encoder(views.of(near))).softmax(dim=-1)
+            losses["information"] = mutual_information_loss(here, there, settings.balance)
+        return losses
+
+    stages = (("imitation", settings.imitation_steps, imitate), ("refinement", settings.refinement_steps, refine))
+    with prepared_for(streams.n_members * settings.batch_size * max(rows.shape[1], network.n_latent), rows.device):
+        for stage, n_steps, losses_of in stages:
+            optimiser = adamw(parameters, settings.learning_rate)
+            steps = enumerate(itertools.islice(_endless(batches, streams), n_steps))
+            for epoch in progress.epochs(stage, -(-n_steps // STEPS_IN_EPOCH)):
+                for step, index in itertools.islice(steps, STEPS_IN_EPOCH):
+                    _set_learning_rate(optimiser, settings.learning_rate, step / n_steps)
+                    losses = losses_of(index)
+                    optimiser.zero_grad()
+                    torch.stack(list(losses.values())).sum().backward()
+                    optimiser.step()
+                    epoch.add(**losses)
+                    if time.monotonic() > settings.deadline:
+                        return
+
+
+def _loss(head: PackedLinear, latent: Tensor, classes: Tensor, index: Tensor, smoothing: float) -> Tensor:
+    """Cross entropy of a head with the classes (n,) of the rows in ``index``; (n_members,)."""
+    return classification_loss(head(latent), embedding(index, classes[:, None])[..., 0], smoothing)
+
+
+class _NearViews:
+    """Rows moved towards a random neighbour, with some values of other rows."""
+
+    def __init__(
+        self, rows: Tensor, neighbours: Tensor, groups: Tensor | None, swapped: float, streams: MemberStreams
+    ) -> None:
+        self._rows, self._neighbours, self._groups = rows, neighbours, groups
+        self._swapped, self._streams = swapped, streams
+
+    def neighbour(self, index: Tensor) -> Tensor:
+        """Draw a neighbour of each row; (n_members, b)."""
+        k = self._neighbours.shape[1]
+        return torch.take(self._neighbours, index * k + self._streams.integers(k, index.shape[1]))
+
+    def of(self, index: Tensor) -> Tensor:
+        """Make views of rows, moved at most half the way; (n_members, b) to (n_members, b, d)."""
+        towards = embedding(self.neighbour(index), self._rows)
+        moved = embedding(index, self._rows).lerp(towards, self._streams.uniform(index.shape[1], 1) / 2)
+        return corrupt(moved, self._rows, self._groups, self._swapped, self._streams)[0]
+
+
+def _endless(batches: MixedBatches, streams: MemberStreams) -> Iterator[Tensor]:
+    while True:
+        yield from batches.epoch(streams)
+
+
+def _set_learning_rate(optimiser: torch.optim.Optimizer, highest: float, share: float) -> None:
+    """Rise over the first tenth of the steps, then fall along a cosine."""
+    factor = share / 0.1 if share < 0.1 else 0.5 * (1 + math.cos(math.pi * (share - 0.1) / 0.9))
+    for group in optimiser.param_groups:
+        group["lr"] = highest * max(factor, 0.01)

@@ -1,0 +1,54 @@
+"""Checks of parameters, with messages that say what is accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from newfound.errors import InputError
+
+
+def check_integer(name: str, value: Any, *, low: int) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``low``."""
+    if _is_boolean(value) or not isinstance(value, Integral) or value < low:
+        raise InputError(f"Got {name}={value!r}, but expected a whole number of at least {low}.")
+    return int(value)
+
+
+def check_real(name: str, value: Any, *, low: float, high: float = np.inf, open_low: bool = False) -> float:
+    """Return ``value`` as a float if it lies from ``low`` to ``high``; ``open_low`` excludes ``low`` itself."""
+    number = float(value) if isinstance(value, Real) and not _is_boolean(value) else np.nan
+    if not (low <= number <= high and np.isfinite(number)) or (open_low and number == low):
+        bounds = f"{'above' if open_low else 'of at least'} {low:g}" + (
+            "" if high == np.inf else f" and at most {high:g}"
+        )
+        raise InputError(f"Got {name}={value!r}, but expected a number {bounds}.")
+    return number
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
+    """Return ``value`` if it is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"Got {name}={value!r}, but expected one of {', '.join(map(repr, choices))}.")
+    return value
+
+
+def pick_generator(random_state: Any) -> np.random.RandomState:
+    """Return the generator of random numbers for a seed, a RandomState or None; the global one is left alone."""
+    if random_state is None:
+        return np.random.RandomState()
+    if isinstance(random_state, np.random.RandomState):
+        return random_state
+    if isinstance(random_state, Integral) and not _is_boolean(random_state) and 0 <= int(random_state) < 2**32:
+        return np.random.RandomState(int(random_state))
+    raise InputError(
+        f"Got random_state={random_state!r}, but expected None, a RandomState or a whole number from 0 to 2**32 - 1."
+    )
+
+
+def _is_boolean(value: Any) -> bool:
+    """Python counts True as a number; a parameter does not."""
+    return isinstance(value, (bool, np.bool_))

@@ -1,0 +1,445 @@
+"""tune: the settings of a discoverer that find hidden classes best, by a Bayesian search without novel labels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newfound.errors import InputError, TrainingInterrupted, warn_user
+from newfound.parameters import check_choice, check_integer, check_real, pick_generator
+from newfound.records import Records
+from newfound.selection.hidden_classes import HELD_OUT, METRICS, HiddenTable, HiddenTask
+from newfound.selection.packs import Discoverer, check_discoverer, packs, together_key
+from newfound.selection.progress import SearchProgress
+from newfound.selection.space import Choice, Space, check_space, settings_of, with_settings
+from newfound.selection.studies import Study, describe_task, load_optuna, open_study, quiet_optuna
+
+_AT_ONCE = 10  # settings that are proposed and fitted before the search learns of any of them
+_JUDGED_AFTER = 5  # complete trials, from which on those that fall behind are given up
+_GRACE = 1.1  # of the time limit, within which a fit has to end by what fits took so far
+
+
+@dataclass(frozen=True, eq=False)
+class TuningResult:
+    """What `tune` found.
+
+    Attributes
+    ----------
+    best_params : dict
+        The settings with the best score among those that are better than the discoverer as given by more than the
+        standard error of the difference over the splits, or those given if there are none.
+    best_score, default_score : float
+        Score on hidden classes of these settings, and of the discoverer as it was given; the first is never lower.
+    discoverer : Discoverer
+        An unfitted copy with the best settings; everything else is as it was given.
+    trials : Records
+        What was tried: ``number``, ``state`` ("complete", "pruned" or "failed"), ``score``, ``scores`` of each split,
+        ``seconds``, and a column for each parameter. The first one is the discoverer as it was given.
+    n_novel_classes : int
+        Number of novel classes, as given or estimated.
+    storage, study_name : str
+        Where the trials are kept, and under which name.
+    """
+
+    best_params: dict[str, Any]
+    best_score: float
+    default_score: float
+    discoverer: Any
+    trials: Records
+    n_novel_classes: int
+    storage: str
+    study_name: str
+    _space: Mapping[str, Space] = field(repr=False)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> Any:
+        """Draw the score against each parameter.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write as well, .png or .svg.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from newfound.pictures.knobs import Knob, draw_knobs
+
+        shown = [trial for trial in self.trials if trial["scores"] and trial["state"] != "failed"]
+        as_given = self.trials[0]["scores"]
+        # Splits differ in how hard they are, so the score of a trial that was given up goes by the difference.
+        heights = [
+            self.default_score + float(np.mean(trial["scores"]) - np.mean(as_given[: len(trial["scores"])]))
+            for trial in shown
+        ]
+        knobs = [
+            Knob(name, [trial[name] for trial in shown], log=not isinstance(space, Choice) and space.log)
+            for name, space in self._space.items()
+        ]
+        complete = [trial["state"] == "complete" for trial in shown]
+        title = f"{type(self.discoverer).__name__}: what each parameter does to the score on hidden classes"
+        return draw_knobs([] if path is None else [Path(path)], knobs, heights, complete, title=title)
+
+    def __str__(self) -> str:
+        n_complete = sum(trial["state"] == "complete" for trial in self.trials)
+        settings = ", ".join(f"{name}={_short(value)}" for name, value in self.best_params.items())
+        return (
+            f"{len(self.trials)} trials ({n_complete} complete): {self.best_score:.3f} on hidden classes, "
+            f"{self.default_score:.3f} as given\nbest: {settings}\nkept in {self.storage} as {self.study_name}"
+        )
+
+
+def tune(
+    discoverer: Discoverer,
+    X: Any,
+    y: Any,
+    *,
+    n_trials: int = 50,
+    time_limit: float | None = None,
+    space: Mapping[str, Space] | None = None,
+    cv: Any = None,
+    metric: str = "f1",
+    with_unlabelled: bool = True,
+    storage: Any = None,
+    study_name: str | None = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> TuningResult:
+    """Search for the settings of a discoverer that find hidden classes best; no novel label is needed.
+
+    Settings are proposed by a tree-structured Parzen estimator and scored as by `hidden_class_score`, split by split:
+    those that fall behind the median of earlier ones are given up early. Networks of equal shapes are fitted at once.
+    The settings that the discoverer has are always tried first.
+
+    Parameters
+    ----------
+    discoverer : Discoverer
+        Left as it is. If ``n_novel_classes`` is "auto", the number is estimated once, before the search.
+    X : table of shape (n, n_columns)
+    y : labels of shape (n,)
+        Known classes, at least 3; -1, None or NaN where a row is unlabelled.
+    n_trials : int, default=50
+        Settings to try, those of earlier calls for the same task included: a call that was interrupted is continued by
+        the same call.
+    time_limit : float or None, default=None
+        Seconds after which no more fits are begun. The discoverer as given is scored in any case.
+    space : mapping of parameter to Real, Whole or Choice, optional
+        What to try; None is ``discoverer.search_space()``.
+    cv, metric, with_unlabelled
+        How settings are scored; see `hidden_class_score`.
+    storage : str, path, optuna storage or None, default=None
+        Where trials are kept: a file for SQLite, an address of optuna's such as "postgresql://...", or ":memory:" to
+        keep nothing. None is ``tuning.sqlite3`` in newfound's cache folder (``NEWFOUND_CACHE``, else ``newfound`` in
+        the user's cache folder).
+    study_name : str or None, default=None
+        Name of the study there. None is a name made of the table, the labels, the discoverer and how it is scored, so
+        that every task has a study of its own.
+    random_state : int, RandomState or None, default=None
+        Seed of the splits, of the search, and of the discoverer if it has none of its own.
+    verbose : int, default=0
+        1 shows a progress bar with the best score and the time left.
+
+    Returns
+    -------
+    TuningResult
+        After Ctrl-C, what was found until then.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than 3 known classes, nothing to tune, the discoverer as given cannot be fitted, or the
+        storage cannot be used or has another task under this name.
+    MissingExtraError
+        If optuna is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from newfound import SpectralDiscoverer, tune
+    >>> X = np.repeat(np.eye(6), 8, axis=0) + np.random.default_rng(0).normal(0, 0.1, (48, 6))
+    >>> y = np.repeat([0, 1, 2, 3, -1, -1], 8)
+    >>> found = tune(SpectralDiscoverer(n_novel_classes=2), X, y, n_trials=3, storage=":memory:", random_state=0)
+    >>> len(found.trials), found.best_score >= found.default_score
+    (3, True)
+    """
+    start = time.monotonic()
+    check_discoverer(discoverer)
+    n_trials = check_integer("n_trials", n_trials, low=1)
+    if time_limit is not None:
+        check_real("time_limit", time_limit, low=0, open_low=True)
+    check_choice("metric", metric, METRICS)
+    space = check_space(getattr(discoverer, "search_space", dict)() if space is None else space, discoverer)
+    own_seed = int(pick_generator(random_state).randint(2**31 - 1))
+    load_optuna()
+    with quiet_optuna():
+        table = HiddenTable(X, y)
+        seeded = random_state if isinstance(random_state, (int, np.integer)) else None
+        scoring = {"cv": cv, "metric": metric, "with_unlabelled": with_unlabelled, "random_state": seeded}
+        task = describe_task(table.table, table.labels, discoverer, space, scoring)
+        study = open_study(storage, study_name, task)
+        seed = int(study.remembered("seed", lambda: own_seed))
+        with SearchProgress(n_trials, time_limit, verbose) as progress:
+            n_novel = int(study.remembered("n_novel", lambda: table.count_novel(discoverer, pick_generator(seed))))
+            tasks = table.tasks(
+                n_novel, cv=cv, with_unlabelled=with_unlabelled, held_out=HELD_OUT, rng=pick_generator(seed)
+            )
+            search = _Search(discoverer, space, tasks, metric, study, seed)
+            search.run(n_trials, _Clock(start, time_limit), progress)
+        return search.result(n_novel)
+
+
+class _Clock:
+    """Says whether there is time for more.
+
+    Parameters
+    ----------
+    start : float
+        When the time began to run, by ``time.monotonic``.
+    limit : float or None
+        Seconds.
+    """
+
+    def __init__(self, start: float, limit: float | None) -> None:
+        self._start, self._limit = start, limit
+
+    def left(self) -> float:
+        """Seconds left; infinite without a limit."""
+        return np.inf if self._limit is None else self._limit - (time.monotonic() - self._start)
+
+    def allows(self, seconds: float) -> bool:
+        """Whether something that takes so long would end in time, or nearly so."""
+        return self._limit is None or seconds <= self.left() + (_GRACE - 1) * self._limit
+
+
+@dataclass(eq=False)
+class _Trial:
+    """Settings on their way through the splits."""
+
+    trial: Any
+    settings: dict[str, Any]
+    discoverer: Any
+    scores: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    error: str = ""
+    pruned: bool = False
+    as_given: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        return not self.error and not self.pruned
+
+
+class _Search:
+    """A search that is kept in a study: what it does next depends on the trials there and on the seed alone.
+
+    Whole batches of trials are kept, so that a search which was killed goes on as if it had not been.
+    """
+
+    def __init__(
+        self,
+        discoverer: Any,
+        space: Mapping[str, Space],
+        tasks: Sequence[HiddenTask],
+        metric: str,
+        study: Study,
+        seed: int,
+    ) -> None:
+        self._discoverer, self._space, self._tasks, self._metric = discoverer, space, tasks, metric
+        self._study, self._seed = study, seed
+        self._at_once = _AT_ONCE if _can_be_packed(tasks[0].prepared(discoverer, seed), space) else 1
+        self._pack_seconds: list[float] = []
+
+    def run(self, n_trials: int, clock: _Clock, progress: SearchProgress) -> None:
+        """Try settings until there are so many trials, or the time is over."""
+        try:
+            while len(stored := self._study.trials()) < n_trials:
+                progress.begin(len(stored), _best_score(stored))
+                size = self._batch_size(stored, n_trials, clock)
+                finished = self._try(self._propose(stored, size), stored, clock if stored else None, progress)
+                if not finished:
+                    break
+                self._study.add(finished)
+            progress.begin(len(stored), _best_score(stored))
+        except KeyboardInterrupt:
+            n_done = len(self._study.trials())
+            if not n_done:
+                raise
+            warn_user(
+                f"Tuning was interrupted; {n_done} of {n_trials} trials are kept in {self._study.where}, and the best "
+                "of them is returned. The same call goes on from there.",
+                TrainingInterrupted,
+            )
+
+    def result(self, n_novel: int) -> TuningResult:
+        """Return the best of what was tried."""
+        records = Records(
+            _record(number, trial, self._settings(trial)) for number, trial in enumerate(self._study.trials())
+        )
+        best = _choose(records)
+        params = {name: best[name] for name in self._space}
+        return TuningResult(
+            best_params=params,
+            best_score=best["score"],
+            default_score=records[0]["score"],
+            discoverer=with_settings(self._discoverer, params if best is not records[0] else {}),
+            trials=records,
+            n_novel_classes=n_novel,
+            storage=self._study.where,
+            study_name=self._study.name,
+            _space=self._space,
+        )
+
+    # ---- one batch
+
+    def _batch_size(self, stored: Sequence[Any], n_trials: int, clock: _Clock) -> int:
+        """Count the settings to try next: first those given, then as many as can be packed and there is time for."""
+        if not stored:
+            return 1
+        seconds = [trial.user_attrs["seconds"] for trial in stored[-_AT_ONCE:] if trial.user_attrs["seconds"]]
+        affordable = clock.left() / np.mean(seconds) if seconds else np.inf
+        return int(max(0, min(self._at_once, n_trials - len(stored), affordable)))
+
+    def _propose(self, stored: Sequence[Any], size: int) -> list[_Trial]:
+        optuna = load_optuna()
+        # In memory, so that a trial is in the storage only once it has ended; the seed is another one for each batch.
+        study = optuna.create_study(
+            direction="maximize",
+            sampler=optuna.samplers.TPESampler(
+                seed=(self._seed + len(stored)) % 2**32, multivariate=False, constant_liar=True
+            ),
+            pruner=optuna.pruners.MedianPruner(n_startup_trials=_JUDGED_AFTER),
+        )
+        study.add_trials(stored)
+        if not stored:
+            return [self._as_given(study)]
+        proposed = []
+        for _ in range(size):
+            trial = study.ask()
+            settings = {name: values.proposed(trial, name) for name, values in self._space.items()}
+            proposed.append(_Trial(trial, settings, with_settings(self._discoverer, settings)))
+        return proposed
+
+    def _settings(self, trial: Any) -> dict[str, Any]:
+        """Return the settings of a kept trial."""
+        if trial.user_attrs["as_given"]:
+            return settings_of(self._discoverer, self._space)
+        return {name: values.proposed(trial, name) for name, values in self._space.items()}
+
+    def _as_given(self, study: Any) -> _Trial:
+        """Make the discoverer as it was given the first trial, even where its settings lie outside of the space."""
+        settings = settings_of(self._discoverer, self._space)
+        inside = {name: values for name, values in self._space.items() if values.holds(settings[name])}
+        noted = [values.noted(settings[name], name) for name, values in inside.items()]
+        study.enqueue_trial({name: value for one in noted for name, value in one.items()})
+        trial = study.ask()
+        for name, values in inside.items():
+            values.proposed(trial, name)
+        return _Trial(trial, settings, self._discoverer, as_given=True)
+
+    def _try(
+        self, batch: Sequence[_Trial], stored: Sequence[Any], clock: _Clock | None, progress: SearchProgress
+    ) -> list[Any]:
+        """Score a batch split by split; returns optuna's frozen trials, or none where the time is over."""
+        as_given = stored[0].user_attrs["scores"] if stored else None
+        earlier = {repr(self._settings(trial)): trial for trial in stored}
+        fresh = [one for one in batch if repr(one.settings) not in earlier]
+        for step, task in enumerate(self._tasks):
+            if not self._score([one for one in fresh if one.goes_on], task, clock, progress):
+                return []
+            for one in fresh:
+                if as_given and one.goes_on:
+                    # Relative to the discoverer as given, since some splits are harder than others.
+                    one.trial.report(float(np.mean(one.scores) - np.mean(as_given[: step + 1])), step)
+                    one.pruned = step + 1 < len(self._tasks) and one.trial.should_prune()
+            progress.advance(sum(not one.goes_on for one in fresh) / len(self._tasks))
+        if not stored and batch[0].error:
+            raise InputError(f"{type(self._discoverer).__name__} as given cannot be scored. {batch[0].error}")
+        return [_finish(one, earlier.get(repr(one.settings))) for one in batch]
+
+    def _score(
+        self, trials: Sequence[_Trial], task: HiddenTask, clock: _Clock | None, progress: SearchProgress
+    ) -> bool:
+        """Score trials on one split, those of a pack at once; False where there is no time left for that."""
+        copies = [task.prepared(one.discoverer, self._seed) for one in trials]
+        for places in packs(copies):
+            typical = float(np.mean(self._pack_seconds[-_AT_ONCE:])) if self._pack_seconds else 0.0
+            if clock is not None and not clock.allows(typical):
+                return False
+            start = time.monotonic()
+            scored = task.score([copies[place] for place in places])
+            seconds = time.monotonic() - start
+            self._pack_seconds.append(seconds)
+            for place, scores in zip(places, scored, strict=True):
+                trials[place].seconds += seconds / len(places)
+                if isinstance(scores, InputError):
+                    trials[place].error = str(scores)
+                else:
+                    trials[place].scores.append(scores[self._metric])
+            progress.advance(len(places) / len(self._tasks))
+        return True
+
+
+def _can_be_packed(discoverer: Any, space: Mapping[str, Space]) -> bool:
+    """Say whether discoverers that differ in one of these parameters can be fitted at once."""
+    ends = [(name, (values.low, values.high)) for name, values in space.items() if not isinstance(values, Choice)]
+    keys = [[together_key(with_settings(discoverer, {name: end})) for end in both] for name, both in ends]
+    return any(low is not None and low == high for low, high in keys)
+
+
+def _finish(one: _Trial, earlier: Any) -> Any:
+    """Tell optuna how a trial ended, and return it as it is kept; equal settings end as they did earlier."""
+    optuna = load_optuna()
+    states = optuna.trial.TrialState
+    noted: dict[str, Any] = {"scores": one.scores, "seconds": one.seconds, "error": one.error}
+    state = states.FAIL if one.error else states.PRUNED if one.pruned else states.COMPLETE
+    if earlier is not None:
+        noted = {"scores": earlier.user_attrs["scores"], "seconds": 0.0, "error": earlier.user_attrs["error"]}
+        state = earlier.state
+        for step, value in earlier.intermediate_values.items():
+            one.trial.report(value, step)
+    for name, value in (noted | {"as_given": one.as_given}).items():
+        one.trial.set_user_attr(name, value)
+    mean = float(np.mean(noted["scores"])) if state == states.COMPLETE else None
+    return one.trial.study.tell(one.trial, mean, state=state)
+
+
+def _choose(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Choose the best of those that are clearly better than the first one, or else that.
+
+    Of many settings one scores best by luck alone, and the splits are few.
+    """
+    first = records[0]
+    complete = [record for record in records if record["state"] == "complete"]
+    better = [record for record in complete if _is_clearly_better(record["scores"], first["scores"])]
+    return max(better, key=lambda record: record["score"], default=first)  # the first of equals
+
+
+def _is_clearly_better(scores: Sequence[float], others: Sequence[float]) -> bool:
+    """Say whether scores exceed others on the same splits by more than the standard error of the difference."""
+    gain = np.subtract(scores, others)
+    error = gain.std(ddof=1) / np.sqrt(len(gain)) if len(gain) > 1 else 0.0
+    return bool(gain.mean() > error)
+
+
+def _best_score(stored: Sequence[Any]) -> float | None:
+    return max((trial.value for trial in stored if trial.state.name == "COMPLETE"), default=None)
+
+
+def _record(number: int, trial: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Show a finished trial to people."""
+    noted: dict[str, Any] = trial.user_attrs
+    state = {"COMPLETE": "complete", "PRUNED": "pruned"}.get(trial.state.name, "failed")
+    score = trial.value if state == "complete" else None
+    scores = [round(one, 4) for one in noted["scores"]]
+    record = {"number": number, "state": state, "score": score, "scores": scores, "seconds": noted["seconds"]}
+    return record | dict(settings) | ({"error": noted["error"]} if noted["error"] else {})
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else repr(value)
