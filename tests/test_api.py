@@ -29,6 +29,7 @@ ESTIMATORS = [
     newfound.PBN,
     newfound.WhitenedKMeans,
     newfound.NCDKMeans,
+    newfound.NCDSpectral,
     newfound.TableEncoder,
 ]
 MODULES = sorted(

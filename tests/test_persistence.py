@@ -43,7 +43,7 @@ def quick(name: str, **parameters: Any) -> Any:
         defaults |= {"epochs": 2, "hidden_layers": [4, 3], "device": "cpu"}
     if name == "TabularNCD":
         defaults |= {"pretrain_epochs": 1}
-    if name == "SpectralDiscoverer":
+    if name in ("SpectralDiscoverer", "NCDSpectral"):
         defaults |= {"n_neighbors": 4}
     return getattr(nf, name)(**(defaults | parameters))
 
@@ -750,6 +750,15 @@ ONE_MODEL: list[tuple[str, str, Change, str]] = [
     ("ClassifierProjection", "variances missing", drop("discoverer.variances"), "is missing"),
     ("PBN", "centroids", array("discoverer.centroids", lambda old: old[:, 1:].copy()), "must hold"),
     ("PBN", "w", put("parameters", "w", 2), "w=2"),
+    ("NCDSpectral", "voters narrow", array("discoverer.voters", lambda old: old[:, 1:].copy()), "must hold"),
+    ("NCDSpectral", "no novel voter", array("discoverer.voter_codes", np.zeros_like), "votes for a novel"),
+    ("NCDSpectral", "coordinates short", array("discoverer.coordinates", lambda old: old[1:]), "must hold"),
+    ("NCDSpectral", "coordinates infinite", array("discoverer.coordinates", fill(np.inf)), "finite"),
+    ("NCDSpectral", "weak longer", array("discoverer.weak", lambda old: np.append(old, 1.0)), "must hold"),
+    ("NCDSpectral", "weak missing", drop("discoverer.weak"), "is missing"),
+    ("NCDSpectral", "centroids short", array("discoverer.centroids", lambda old: old[1:]), "must hold"),
+    ("NCDSpectral", "variance 0", array("discoverer.variance", fill(0.0)), "above 0"),
+    ("NCDSpectral", "regularisation", put("parameters", "regularisation", 0), "regularisation=0"),
     ("NCDKMeans", "no known classes", put("known_classes", {"kind": "str", "values": []}), "needs known classes"),
     ("WhitenedKMeans", "mapping narrow", array("discoverer.mapping", lambda old: old[:, 1:].copy()), "must hold"),
     ("WhitenedKMeans", "mapping infinite", array("discoverer.mapping", fill(np.inf)), "finite"),

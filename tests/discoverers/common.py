@@ -50,6 +50,12 @@ def ncd_kmeans(**changes: Any) -> nf.NCDKMeans:
     return nf.NCDKMeans(**{"n_novel_classes": 2, "n_init": 2, "random_state": 0, **changes})
 
 
+def ncd_spectral(**changes: Any) -> nf.NCDSpectral:
+    """An NCDSpectral of few neighbours."""
+    settings = {"n_novel_classes": 2, "n_neighbors": 8, "n_init": 2, "random_state": 0}
+    return nf.NCDSpectral(**{**settings, "n_components": None, "regularisation": 0.01, **changes})
+
+
 def kmeans(**changes: Any) -> nf.KMeansDiscoverer:
     """A KMeansDiscoverer of one start."""
     return nf.KMeansDiscoverer(**{"n_novel_classes": 2, "n_init": 1, "random_state": 0, **changes})
@@ -62,7 +68,7 @@ def spectral(**changes: Any) -> nf.SpectralDiscoverer:
 
 Maker = Callable[..., Any]
 PACKED: tuple[Maker, ...] = (tabular_ncd, classifier_projection, pbn)
-WITHOUT_TRAINING: tuple[Maker, ...] = (whitened_kmeans, ncd_kmeans)
+WITHOUT_TRAINING: tuple[Maker, ...] = (whitened_kmeans, ncd_kmeans, ncd_spectral)
 WITHOUT_LABELS: tuple[Maker, ...] = (kmeans, spectral)
 DISCOVERERS: tuple[Maker, ...] = PACKED + WITHOUT_TRAINING + WITHOUT_LABELS
 CLASSES = tuple(type(make()) for make in DISCOVERERS)

@@ -23,6 +23,7 @@ DISCOVERERS: dict[str, Any] = {
     "ClassifierProjection": nf.ClassifierProjection(2, epochs=2, n_members=2, device="cpu", random_state=0),
     "KMeansDiscoverer": nf.KMeansDiscoverer(2, encoder=nf.TableEncoder(numeric_scaling="signed_log"), random_state=0),
     "NCDKMeans": nf.NCDKMeans(2, encoder=nf.TableEncoder(categorical_scaling="standard"), random_state=0),
+    "NCDSpectral": nf.NCDSpectral(2, n_neighbors=5, n_components=3, random_state=0),
     "PBN": nf.PBN(2, epochs=2, hidden_layers=[6, 4], n_members=2, device="cpu", random_state=0),
     "SpectralDiscoverer": nf.SpectralDiscoverer(2, n_neighbors=5, random_state=0),
     "TabularNCD": nf.TabularNCD(

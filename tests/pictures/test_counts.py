@@ -30,7 +30,7 @@ def test_the_quiet_ones_of_many_are_added_up(tmp_path: Path) -> None:
     figure = draw_counts([], PROBABILITIES, made(10), chosen=1, interval=(1, 1))
     lines = figure.axes[1].get_lines()[:-1]  # the last one marks the estimate
     assert len(lines) == 7
-    rest = sum(one.evidence for one in made(10)[:4])
+    rest = np.sum([one.evidence for one in made(10)[:4]], axis=0)
     assert lines[-1].get_ydata() == pytest.approx(rest - rest.max())
     draw_counts([tmp_path / "c.svg"], PROBABILITIES, made(10), chosen=1, interval=(1, 1))
     words = words_in(tmp_path / "c.svg")

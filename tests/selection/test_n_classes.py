@@ -9,7 +9,7 @@ import pytest
 
 import newfound as nf
 from newfound.selection import n_classes
-from newfound.selection.criteria import SCALED, Task
+from newfound.selection.criteria import SCALED, Task, criteria_curves
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows, estimate_n_novel_classes
 from tests.selection.test_criteria import groups
 
@@ -93,7 +93,7 @@ def test_hidden_tasks_hold_known_rows_only(monkeypatch: pytest.MonkeyPatch) -> N
     rows, codes = made(6, 3)
     known = {tuple(row) for row in rows[codes >= 0]}
     seen: list[Task] = []
-    measured = n_classes.criteria_curves
+    measured = criteria_curves
 
     def spy(task: Task, *args: Any) -> Any:
         seen.append(task)
@@ -191,7 +191,7 @@ def test_large_tables_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(n_classes, "_MOST_KNOWN", 90)
     monkeypatch.setattr(n_classes, "_MOST_HIDDEN_ROWS", 50)
     sizes = []
-    measured = n_classes.criteria_curves
+    measured = criteria_curves
 
     def spy(task: Task, *args: Any) -> Any:
         sizes.append((len(task.unlabelled), len(task.known)))

@@ -151,7 +151,7 @@ def test_a_file_that_is_in_use_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(InputError, match=r"database is locked\. If another program uses them, wait"):
-            study.add([finished(0.5)])
+            study.remembered("seed", lambda: 7)
 
 
 @pytest.mark.parametrize(

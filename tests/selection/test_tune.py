@@ -10,6 +10,7 @@ import pytest
 
 import newfound as nf
 from newfound import InputError, MissingExtraError
+from newfound.discoverers.auto import AutoDiscoverer
 from newfound.errors import TrainingInterrupted
 from newfound.records import Records
 from newfound.selection import tune as tuning
@@ -335,6 +336,12 @@ def test_a_discoverer_without_a_space_needs_one() -> None:
     with pytest.raises(InputError, match="Bare has no parameters that are worth tuning"):
         tuned(Bare(3))
     assert len(tuned(Bare(3), space={"quality": Real(0, 1)}, n_trials=2).trials) == 2
+
+
+def test_what_makes_its_choices_itself_is_not_tuned() -> None:
+    with pytest.raises(InputError, match="AutoDiscoverer has no parameters that are worth tuning"):
+        tuned(AutoDiscoverer(3))
+    assert tuning.together_key(AutoDiscoverer(3, n_members=1)) is None
 
 
 def test_three_known_classes_are_too_few_to_say_much() -> None:

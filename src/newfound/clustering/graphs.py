@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ Indices = NDArray[np.int64]
 _ROUNDS = 24  # halvings of the interval in which a row's scale lies
 _SMALLEST_SCALE = 1e-3  # of a row's scale, as a share of its mean distance
 _TOLERANCE = 1e-6  # of eigenvalues; looser ones cost several points of accuracy where eigenvalues lie close
-_SPARE_COMPONENTS = 4
+_SPARE_COMPONENTS = 4  # are sought beyond those asked for, since the last ones found are the least sure
+_DENSE_ROWS = 300  # up to so many rows, a dense matrix is quicker
 _SMALLEST_BASIS = 32
 
 
@@ -154,17 +156,44 @@ def leading_eigenpairs(graph: Any, n_components: int, regularisation: float, rng
         product: Floats = scaled @ vectors + np.multiply.outer(scales, tau / n * (scales @ vectors))
         return product
 
-    # Lanczos iteration may pass over one of several close eigenvalues; some more than are asked for catch it.
-    n_sought = n_components + _SPARE_COMPONENTS
-    n_basis = max(2 * n_sought + 1, _SMALLEST_BASIS)
-    if n_basis >= n:
+    if not degrees.any():  # every vector is an eigenvector
+        return Eigenpairs(np.zeros(n_components), np.eye(n, n_components), scales, tau)
+    values, vectors = _largest(times, n, n_components, rng)
+    return Eigenpairs(values, np.ascontiguousarray(vectors), scales, tau)
+
+
+def _largest(
+    times: Callable[[Floats], Floats], n: int, n_components: int, rng: np.random.RandomState
+) -> tuple[Floats, Floats]:
+    """Largest eigenvalues (n_components,) and eigenvectors (n, n_components) of a symmetric matrix within [-1, 1]."""
+    if n <= max(_DENSE_ROWS, 2 * (n_components + _SPARE_COMPONENTS)):
         values, vectors = np.linalg.eigh(times(np.eye(n)))
-    else:
-        operator = LinearOperator((n, n), matvec=lambda vector: times(vector.ravel()), dtype=np.float64)
-        start = rng.uniform(-1, 1, n)
-        values, vectors = eigsh(operator, n_sought, which="LA", v0=start, tol=_TOLERANCE, ncv=n_basis)
-    order = np.argsort(-values, kind="stable")[:n_components]
-    return Eigenpairs(values[order], np.ascontiguousarray(vectors[:, order]), scales, tau)
+        return values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    values, vectors = _lanczos(times, n, n_components + _SPARE_COMPONENTS, rng)
+    # The iteration may pass over one of several close eigenvalues: look again, away from what was found.
+    while True:
+        value, vector = _lanczos(_without(times, values, vectors), n, 1, rng)
+        if value[0] <= values[n_components - 1] + _TOLERANCE:
+            return values[:n_components], vectors[:, :n_components]
+        place = np.searchsorted(-values, -value[0])
+        values, vectors = np.insert(values, place, value[0]), np.insert(vectors, place, vector[:, 0], axis=1)
+
+
+def _without(times: Callable[[Floats], Floats], values: Floats, vectors: Floats) -> Callable[[Floats], Floats]:
+    """Move the eigenvalues of some eigenvectors of a matrix to -2, below all others."""
+    return lambda vector: times(vector) - vectors @ ((values + 2.0) * (vectors.T @ vector))
+
+
+def _lanczos(
+    times: Callable[[Floats], Floats], n: int, n_components: int, rng: np.random.RandomState
+) -> tuple[Floats, Floats]:
+    """Eigenvalues and eigenvectors by implicitly restarted Lanczos iteration, the largest first."""
+    operator = LinearOperator((n, n), matvec=lambda vector: times(vector.ravel()), dtype=np.float64)
+    n_basis = min(n, max(2 * n_components + 1, _SMALLEST_BASIS))
+    start = rng.uniform(-1, 1, n)
+    values, vectors = eigsh(operator, n_components, which="LA", v0=start, tol=_TOLERANCE, ncv=n_basis)
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
 
 
 def regularised_eigenvectors(

@@ -16,7 +16,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
 
-from newfound.clustering.whitening import whitening_map, within_class_covariance
+from newfound.clustering.whitening import WhitenedSpace, whitening_map, within_class_covariance
 from newfound.tables import Layout
 
 Floats = NDArray[np.float64]
@@ -85,9 +85,11 @@ class _Bank:
     def entries(self) -> Iterator[tuple[str, Callable[[], Floats]]]:
         """Name and maker of each representation that the table and the labels allow."""
         numbers, categories = not self._layout.categorical.all(), bool(self._layout.categorical.any())
-        yield RAW, lambda: _compact(self._rows)
+        yield RAW, lambda: self._compacted("columns")
         for ridge in (1, 0.1, 0.01):
             yield f"whitened {ridge}", self._whitener("columns", ridge)
+        for ridge in (0.5, 0.1):
+            yield f"directions, whitened {ridge}", self._directions(ridge)
         if numbers:
             yield "squashed, whitened 0.1", self._whitener("squashed", 0.1)
             yield "ranks, whitened 1", self._whitener("ranks", 1)
@@ -107,16 +109,26 @@ class _Bank:
             self._made[encoding] = make[encoding]()
         return self._made[encoding]
 
+    def _compacted(self, encoding: str) -> Floats:
+        name = f"{encoding}, compact"
+        if name not in self._made:
+            self._made[name] = _compact(self._encoded(encoding))
+        return self._made[name]
+
     def _whitener(self, encoding: str, ridge: float) -> Callable[[], Floats]:
         def whitened() -> Floats:
-            name = f"{encoding}, compact"
-            if name not in self._made:
-                self._made[name] = _compact(self._encoded(encoding))
-            rows = self._made[name]
+            rows = self._compacted(encoding)
             product: Floats = rows @ whitening_map(within_class_covariance(rows, self._codes), ridge)
             return product
 
         return whitened
+
+    def _directions(self, ridge: float) -> Callable[[], Floats]:
+        def placed() -> Floats:
+            rows = self._compacted("columns")
+            return WhitenedSpace.learn(rows, self._codes, ridge).place(rows)
+
+        return placed
 
     # ---- encodings
 

@@ -88,16 +88,17 @@ class SpectralSpace:
 
         Returns
         -------
-        shares : ndarray of shape (n, n_known)
-            Share of each known class in the weights of a row's neighbours; unlabelled rows have the rest.
+        shares : ndarray of shape (n, n_known + 1)
+            Share of each known class, and then of the unlabelled rows, in the weights of a row's neighbours.
         directions : ndarray of shape (n, n_components)
             Place among the unlabelled rows, of length 1.
         """
         unlabelled = np.flatnonzero(self.codes < 0)
-        labelled = np.flatnonzero(self.codes >= 0)
         weights = _edges(rows, self.anchors, self.n_neighbors)
-        members = csr_array((np.ones(len(labelled)), (labelled, self.codes[labelled])), (len(self.codes), self.n_known))
-        shares: Floats = (weights @ members).toarray() / weights.sum(axis=1)[:, None]
+        kinds = np.where(self.codes < 0, self.n_known, self.codes)
+        members = csr_array((np.ones(len(kinds)), (np.arange(len(kinds)), kinds)), (len(kinds), self.n_known + 1))
+        votes = (weights @ members).toarray()
+        shares: Floats = votes / votes.sum(axis=1, keepdims=True)
         if not len(unlabelled):
             return shares, np.empty((len(rows), 0))
         alone = _edges(rows, self.anchors[unlabelled], self.n_neighbors)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -32,6 +32,7 @@ from newfound.selection.portfolio import (
     rank,
     sample_of_each,
 )
+from newfound.selection.space import Space
 from newfound.tables import Layout, TableEncoder
 from newfound.tables.state import finite_floats
 
@@ -43,7 +44,6 @@ _RIDGE = 1.0
 _PORTFOLIO_ROWS = 3_000
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _N_TASKS = 8
-_N_FINALISTS = 8
 _IMITATION = 0.3  # share of the steps
 _N_NEIGHBOURS = 10
 _N_JUDGES = 5  # candidates whose agreement is the confidence
@@ -113,6 +113,7 @@ class AutoDiscoverer(PackedDiscoverer):
     """
 
     hidden_layers = None
+    _search_space: ClassVar[Mapping[str, Space]] = {}  # it makes its choices itself
 
     def __init__(
         self,
@@ -145,6 +146,9 @@ class AutoDiscoverer(PackedDiscoverer):
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, low=0, open_low=True)
         check_integer("training_steps", self.training_steps, low=0)
+
+    def _together_key(self) -> None:
+        return None  # the networks are but the last step of what each has to do by itself
 
     # ---- discovery
 
@@ -188,13 +192,10 @@ class AutoDiscoverer(PackedDiscoverer):
         if len(some) == len(rows):
             return choice
         # The best are made anew with all rows that count: a graph of few rows misses how classes hang together.
-        finalists = build_portfolio(rows, codes, layout, n_novel, rng, names=choice.names[:_N_FINALISTS])
-        best = rank(finalists, evidence, rng)
-        rest = [
-            record for record in choice.leaderboard if (record["representation"], record["method"]) not in best.names
-        ]
-        leaderboard = Records({**record, "rank": i + 1} for i, record in enumerate([*best.leaderboard, *rest]))
-        return Choice(best.partitions, best.names, best.score, evidence, leaderboard)
+        best = choice.names[:_N_JUDGES]
+        again = build_portfolio(rows, codes, layout, n_novel, rng, names=best)
+        order = [again.names.index(name) for name in best]
+        return replace(choice, partitions=again.partitions[order], names=best)
 
     def _judge(self, choice: Choice, found: Codes, n_novel: int) -> None:
         """Say how sure the result is: ``found`` are the classes of the rows that took part in the choice."""
@@ -209,10 +210,10 @@ class AutoDiscoverer(PackedDiscoverer):
 
     def _weaknesses(self, choice: Choice) -> list[str]:
         reasons, evidence, n_known = [], choice.evidence, len(self.known_classes_)
-        if n_known < FEWEST_KNOWN:
+        if n_known <= FEWEST_KNOWN:
             reasons.append(
                 f"there {'is' if n_known == 1 else 'are'} only {n_known} known class{'es' * (n_known != 1)}, too few "
-                "to hide some of them and see which candidate finds them again"
+                "to see well which candidate finds hidden ones"
             )
         elif evidence.trust_in_information + evidence.trust_in_accuracy < _LITTLE_TRUST:
             reasons.append("the known classes say little about how the novel ones differ")

@@ -120,12 +120,14 @@ class NCDSpectral(NeighbourDiscoverer):
         # As long as a voter is unlabelled, it does not matter which of the novel classes it is said to have.
         voter_codes = np.where(self._space.codes < 0, len(self.known_classes_), self._space.codes)
         self._keep_voters(self._space.anchors, voter_codes)
-        directions = self._space.place(rows[codes < 0])[1]
         self.centroids_, self.variance_ = np.empty((0, 0)), 1.0
-        if n_novel:
-            unlabelled = np.full(len(directions), -1)
-            self.centroids_, self.variance_ = fit_centroids(directions, unlabelled, n_novel, self.n_init, rng)
-        return self._classify(directions).argmax(axis=1) if n_novel else np.empty(0, dtype=np.int64)
+        if not n_novel:
+            return np.empty(0, dtype=np.int64)
+        directions = self._space.place(rows[codes < 0])[1]
+        unlabelled = np.full(len(directions), -1)
+        self.centroids_, self.variance_ = fit_centroids(directions, unlabelled, n_novel, self.n_init, rng)
+        found: Codes = self._classify(directions).argmax(axis=1)
+        return found
 
     def _classify(self, directions: Floats) -> Floats:
         """Probabilities of the novel classes, by places among the unlabelled rows."""
@@ -133,15 +135,16 @@ class NCDSpectral(NeighbourDiscoverer):
 
     def _proba(self, rows: Floats) -> Floats:
         shares, directions = self._space.place(rows)
-        novel_share = 1 - shares.sum(axis=1, keepdims=True)
-        return np.hstack([shares, novel_share * self._classify(directions)]) if len(self.novel_classes_) else shares
+        if not len(self.novel_classes_):
+            return shares[:, :-1]
+        return np.hstack([shares[:, :-1], shares[:, -1:] * self._classify(directions)])
 
     def _novel_proba(self, rows: Floats) -> Floats:
         return self._classify(self._space.place(rows)[1])
 
     def _latent(self, rows: Floats) -> Floats:
         shares, directions = self._space.place(rows)
-        return np.hstack([shares, (1 - shares.sum(axis=1, keepdims=True)) * directions])
+        return np.hstack([shares[:, :-1], shares[:, -1:] * directions])
 
     def _fitted_state(self) -> Arrays:
         return super()._fitted_state() | {

@@ -313,7 +313,7 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
 
     Each ends as if it had been fitted alone, but for rounding. They are of one class with one member each, and may
     differ in ``random_state`` and, for TabularNCD, in `top_k`, `similarity_threshold`, `w1`, `w2`, `k_neighbors`,
-    `dropout` and the learning rates; everything else has to be equal.
+    `dropout` and the learning rates; everything else has to be equal. Self-training follows one by one.
 
     Parameters
     ----------

@@ -303,11 +303,11 @@ def criteria_curves(task: Task, n_classes: Codes, rng: np.random.RandomState) ->
         return _blind_curves(task.unlabelled, n_classes)
     as_given = Space(task.unlabelled, task.known)
     whitened = whitened_space(task, 1.0)
-    if task.n_known == 1:
-        spaces, pairs = [whitened], None
-    else:
-        spaces = [whitened, latent_space(whitened, task.codes, rng)]
-        pairs = PairOdds((as_given, whitened, whitened_space(task, 0.1)), task.codes, rng)
+    spaces, pairs = [whitened], None
+    if task.n_known > 1:
+        spaces.append(latent_space(whitened, task.codes, rng))
+        if len(task.codes) > task.n_known:  # some class has two rows to make a pair of
+            pairs = PairOdds((as_given, whitened, whitened_space(task, 0.1)), task.codes, rng)
     found = [_guided_curves(space, task.codes, n_classes, pairs, rng) for space in spaces]
     curves = {name: np.sum([one[name] for one in found], axis=0) / _SPACES for name in found[0]}
     return curves | {"unanimous": _unanimous(found), "clear gaps": found[0]["clear gaps"]}

@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Name = tuple[str, str]
 
-FEWEST_KNOWN = 4
-"""Known classes from which some can be hidden while enough stay to learn a representation from."""
+FEWEST_KNOWN = 3
+"""Known classes from which two can be hidden while one stays known."""
 
 _BALANCE = 0.2  # weight of the entropy in the score of a partition: large classes are no proof of information
 _EDGES = 10  # neighbours of each row that vote on a partition
@@ -64,7 +64,8 @@ class Portfolio:
         """Mean agreement of each partition with all of them, from 0 to 1; (c,)."""
         n = self.partitions.shape[1]
         some = rng.choice(n, min(n, _COMPARED_ROWS), replace=False)
-        return _normalised_information(self.partitions[:, some]).mean(axis=1)
+        agreement: Floats = _normalised_information(self.partitions[:, some]).mean(axis=1)
+        return agreement
 
 
 def _normalised_information(partitions: Codes) -> Floats:
@@ -277,8 +278,8 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
     """
     agreement = portfolio.agreement(rng)
     if evidence.n_tasks and evidence.trust_in_information + evidence.trust_in_accuracy > 0:
-        worst = min(evidence.advantage.values())
-        advantage = np.array([evidence.advantage.get(name, worst) for name in portfolio.names])
+        # A candidate that no task allowed, for want of known classes, is neither praised nor blamed.
+        advantage = np.array([evidence.advantage.get(name, 0.0) for name in portfolio.names])
         score = evidence.trust_in_information * _standardised(portfolio.information)
         score += _TRUST_IN_HIDDEN * evidence.trust_in_accuracy * _standardised(advantage)
     else:
