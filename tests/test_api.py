@@ -30,6 +30,7 @@ ESTIMATORS = [
     newfound.WhitenedKMeans,
     newfound.NCDKMeans,
     newfound.NCDSpectral,
+    newfound.AutoDiscoverer,
     newfound.TableEncoder,
 ]
 MODULES = sorted(

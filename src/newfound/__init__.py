@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AutoDiscoverer": "newfound.discoverers",
     "ClassifierProjection": "newfound.discoverers",
     "HiddenClassKFold": "newfound.selection.hidden_classes",
     "InputError": "newfound.errors",
@@ -36,6 +37,7 @@ _MODULES = ("datasets", "errors", "metrics")
 
 __all__ = [
     "PBN",
+    "AutoDiscoverer",
     "ClassifierProjection",
     "HiddenClassKFold",
     "InputError",
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from newfound import datasets, errors, metrics
     from newfound.discoverers import (
         PBN,
+        AutoDiscoverer,
         ClassifierProjection,
         KMeansDiscoverer,
         NCDKMeans,

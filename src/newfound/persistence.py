@@ -24,6 +24,7 @@ from safetensors.numpy import save as to_safetensors
 import newfound
 from newfound.discoverers import (
     PBN,
+    AutoDiscoverer,
     ClassifierProjection,
     KMeansDiscoverer,
     NCDKMeans,
@@ -56,9 +57,11 @@ _HEADER_KEYS = {
     "history",
     "digest",
 }
+_FACTS = "facts"  # an entry of those discoverers only that have any
 _DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
     kind.__name__: kind
     for kind in (
+        AutoDiscoverer,
         ClassifierProjection,
         KMeansDiscoverer,
         NCDKMeans,
@@ -155,6 +158,7 @@ def load(path: str | os.PathLike[str]) -> BaseDiscoverer:
 
 def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
     parameters = {name: _parameter_to_json(name, value) for name, value in model.get_params(deep=False).items()}
+    facts = {name: [_item_to_json(f"{name}_", item) for item in items] for name, items in model._facts().items()}
     return {
         "format_version": FORMAT_VERSION,
         "newfound_version": newfound.__version__,
@@ -163,8 +167,8 @@ def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
         "encoder": model.encoder_.to_state()[0],
         "known_classes": classes_to_json(model.known_classes_),
         "novel_classes": classes_to_json(model.novel_classes_),
-        "history": [{str(key): _history_to_json(value) for key, value in epoch.items()} for epoch in model.history_],
-    }
+        "history": [_item_to_json("history_", epoch) for epoch in model.history_],
+    } | ({_FACTS: facts} if facts else {})
 
 
 def _arrays_of(model: BaseDiscoverer) -> Arrays:
@@ -200,10 +204,17 @@ def _encoder_parameters(encoder: TableEncoder) -> dict[str, Any]:
     return {"kinds": kinds} | {name: _parameter_to_json(name, value) for name, value in parameters.items()}
 
 
-def _history_to_json(value: Any) -> Any:
+def _item_to_json(what: str, item: Any) -> Any:
+    """Item of a list: a text or number, or a dict of these."""
+    if isinstance(item, dict):
+        return {str(key): _value_to_json(what, value) for key, value in item.items()}
+    return _scalar_to_json(what, item)
+
+
+def _value_to_json(what: str, value: Any) -> Any:
     if isinstance(value, Real) and not math.isfinite(value):
         return {"not_finite": str(float(value))}  # JSON has no such numbers
-    return _scalar_to_json("history_", value)
+    return _scalar_to_json(what, value)
 
 
 def _scalar_to_json(what: str, value: Any) -> str | int | float | None:
@@ -284,8 +295,10 @@ def _checked_header(text: str, arrays: Arrays) -> dict[str, Any]:
             f"it has format version {shown(version)}, and newfound {newfound.__version__} reads "
             f"{' and '.join(map(str, READABLE_VERSIONS))}; load it with the newfound that wrote it, or a newer one."
         )
-    if set(header) != _HEADER_KEYS:
-        raise ModelFileError(f"the header must hold exactly {', '.join(sorted(_HEADER_KEYS))}.")
+    if set(header) - {_FACTS} != _HEADER_KEYS:
+        raise ModelFileError(
+            f"the header must hold exactly {', '.join(sorted(_HEADER_KEYS))}, and {_FACTS} where there are any."
+        )
     if header["digest"] != _digest(header, arrays):
         raise ModelFileError("its content does not match its digest: it was damaged or altered after saving.")
     for name, array in arrays.items():
@@ -382,6 +395,11 @@ def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> N
         raise ModelFileError(f"the known class {shown(model.known_classes_[without_rows[0]].item())} has no rows.")
     model.labels_ = model.classes_[codes]
     model._restore_fitted(_part(arrays, _DISCOVERER))
+    facts = _facts_from_json(header.get(_FACTS, {}))
+    model._restore_facts(facts)
+    unknown = sorted(set(facts) - set(model._facts()))
+    if unknown:
+        raise ModelFileError(f"the facts hold {shown(unknown[0])}, which does not belong in a {type(model).__name__}.")
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:
@@ -403,14 +421,26 @@ def _checked_classes(model: BaseDiscoverer, header: dict[str, Any]) -> tuple[NDA
 def _history_from_json(content: Any) -> list[dict[str, Any]]:
     if not isinstance(content, list) or not all(isinstance(epoch, dict) for epoch in content):
         raise ModelFileError("the history must be a list of dicts.")
-    return [{key: _history_value(value) for key, value in epoch.items()} for epoch in content]
+    return [_item_from_json("the history", epoch) for epoch in content]
 
 
-def _history_value(value: Any) -> Any:
+def _facts_from_json(content: Any) -> dict[str, list[Any]]:
+    if not isinstance(content, dict) or not all(isinstance(items, list) for items in content.values()):
+        raise ModelFileError("the facts must be a dict of lists.")
+    return {name: [_item_from_json("the facts", item) for item in items] for name, items in content.items()}
+
+
+def _item_from_json(what: str, item: Any) -> Any:
+    if isinstance(item, dict):
+        return {key: _value_from_json(what, value) for key, value in item.items()}
+    return _value_from_json(what, item)
+
+
+def _value_from_json(what: str, value: Any) -> Any:
     if isinstance(value, dict) and list(value.values()) in (["nan"], ["inf"], ["-inf"]) and "not_finite" in value:
         return float(value["not_finite"])
     if isinstance(value, (dict, list)) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ModelFileError("the history must hold single numbers and texts.")
+        raise ModelFileError(f"{what} must hold single numbers and texts.")
     return value
 
 

@@ -40,6 +40,12 @@ def pbn(**changes: Any) -> nf.PBN:
     return nf.PBN(**{**settings, "w": 0.2, "learning_rate": 0.01, "dropout": 0.1, **changes})
 
 
+def auto(**changes: Any) -> nf.AutoDiscoverer:
+    """An AutoDiscoverer of one network and few steps."""
+    settings = {"n_novel_classes": 2, "n_members": 1, "training_steps": 60, "device": "cpu", "random_state": 0}
+    return nf.AutoDiscoverer(**{**settings, **changes})
+
+
 def whitened_kmeans(**changes: Any) -> nf.WhitenedKMeans:
     """A WhitenedKMeans of one start."""
     return nf.WhitenedKMeans(**{"n_novel_classes": 2, "ridge": 0.5, "n_init": 1, "random_state": 0, **changes})
@@ -68,9 +74,10 @@ def spectral(**changes: Any) -> nf.SpectralDiscoverer:
 
 Maker = Callable[..., Any]
 PACKED: tuple[Maker, ...] = (tabular_ncd, classifier_projection, pbn)
+WITH_MEMBERS: tuple[Maker, ...] = (*PACKED, auto)
 WITHOUT_TRAINING: tuple[Maker, ...] = (whitened_kmeans, ncd_kmeans, ncd_spectral)
 WITHOUT_LABELS: tuple[Maker, ...] = (kmeans, spectral)
-DISCOVERERS: tuple[Maker, ...] = PACKED + WITHOUT_TRAINING + WITHOUT_LABELS
+DISCOVERERS: tuple[Maker, ...] = WITH_MEMBERS + WITHOUT_TRAINING + WITHOUT_LABELS
 CLASSES = tuple(type(make()) for make in DISCOVERERS)
 
 

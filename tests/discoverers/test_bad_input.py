@@ -21,8 +21,10 @@ from tests.discoverers.common import (
     DISCOVERERS,
     PACKED,
     TRUTH,
+    WITH_MEMBERS,
     WITHOUT_TRAINING,
     Maker,
+    auto,
     classifier_projection,
     frame,
     integer_labels,
@@ -35,6 +37,8 @@ from tests.discoverers.common import (
     tabular_ncd,
     whitened_kmeans,
 )
+
+pytestmark = pytest.mark.filterwarnings("ignore:The evidence for these novel classes is weak")
 
 N = len(TRUTH)
 every = pytest.mark.parametrize("make", DISCOVERERS)
@@ -162,7 +166,7 @@ def test_tables_at_predict(make: Maker, method: str, bad: Bad, fitted: dict[Make
         getattr(fitted[make], method)(bad.make_X())
 
 
-@pytest.mark.parametrize("make", PACKED + WITHOUT_TRAINING)
+@pytest.mark.parametrize("make", WITH_MEMBERS + WITHOUT_TRAINING)
 @pytest.mark.parametrize("y", [np.full(N, -1), [None] * N, [np.nan] * N, None], ids=["-1", "None", "NaN", "no y"])
 def test_no_labelled_rows(make: Maker, y: Any, fitted: dict[Maker, Any]) -> None:
     words = r"(no labelled rows|target y is None)\. Pass the known classes in y.*KMeansDiscoverer or SpectralDiscoverer"
@@ -222,7 +226,7 @@ def test_before_fit(make: Maker, method: str) -> None:
     assert isinstance(caught.value, NotFittedError)
 
 
-@pytest.mark.parametrize("make", PACKED)
+@pytest.mark.parametrize("make", WITH_MEMBERS)
 def test_member_before_fit(make: Maker) -> None:
     with pytest.raises(InputError, match=r"not fitted yet; call fit\(X, y\) first"):
         make().member(0)
@@ -250,9 +254,17 @@ _COMMON: list[tuple[str, Any, str]] = [
     ("random_state", True, r"expected None, a RandomState or a whole number"),
     ("random_state", np.random.default_rng(0), r"expected None, a RandomState or a whole number"),
 ]
-_NETWORK: list[tuple[str, Any, str]] = [
+_MEMBERS: list[tuple[str, Any, str]] = [
     ("n_members", 0, "whole number of at least 1"),
     ("n_members", 1.5, "whole number of at least 1"),
+    ("device", "gpu", "expected 'auto', 'cpu' or 'cuda'"),
+    ("device", "meta", "expected 'auto', 'cpu' or 'cuda'"),
+    ("device", 1.5, "expected 'auto', 'cpu' or 'cuda'"),
+    ("device", "cuda:99", "no such CUDA device here; use device='auto' or 'cpu'"),
+    ("verbose", -1, "whole number of at least 0"),
+    ("verbose", "yes", "whole number of at least 0"),
+]
+_NETWORK: list[tuple[str, Any, str]] = [
     ("hidden_layers", [], r"list of layer widths such as \[64, 64\]"),
     ("hidden_layers", 64, r"list of layer widths such as \[64, 64\]"),
     ("hidden_layers", "64", r"list of layer widths such as \[64, 64\]"),
@@ -262,16 +274,16 @@ _NETWORK: list[tuple[str, Any, str]] = [
     ("epochs", -1, "whole number of at least 0"),
     ("epochs", "many", "whole number of at least 0"),
     ("batch_size", 0, "whole number of at least 1"),
-    ("device", "gpu", "expected 'auto', 'cpu' or 'cuda'"),
-    ("device", "meta", "expected 'auto', 'cpu' or 'cuda'"),
-    ("device", 1.5, "expected 'auto', 'cpu' or 'cuda'"),
-    ("device", "cuda:99", "no such CUDA device here; use device='auto' or 'cpu'"),
-    ("verbose", -1, "whole number of at least 0"),
-    ("verbose", "yes", "whole number of at least 0"),
 ]
 BAD_PARAMETERS: list[tuple[Maker, str, Any, str]] = [
     *((make, *case) for make in DISCOVERERS for case in _COMMON),
+    *((make, *case) for make in WITH_MEMBERS for case in _MEMBERS),
     *((make, *case) for make in PACKED for case in _NETWORK),
+    (auto, "time_limit", 0, "above 0"),
+    (auto, "time_limit", np.inf, "above 0"),
+    (auto, "time_limit", "30s", "above 0"),
+    (auto, "training_steps", -1, "whole number of at least 0"),
+    (auto, "training_steps", 1.5, "whole number of at least 0"),
     (tabular_ncd, "top_k", 0, "above 0 and at most 100"),
     (tabular_ncd, "top_k", 101, "above 0 and at most 100"),
     (tabular_ncd, "similarity_threshold", 2, "of at least -1 and at most 1"),

@@ -24,7 +24,7 @@ _DENSE_ROWS = 300  # up to so many rows, a dense matrix is quicker
 _SMALLEST_BASIS = 32
 
 
-def nearest(rows: Floats, k: int) -> tuple[Indices, Floats]:
+def nearest(rows: Floats, k: int, device: torch.device | str = "cpu") -> tuple[Indices, Floats]:
     """Find each row's nearest other rows.
 
     Parameters
@@ -32,6 +32,8 @@ def nearest(rows: Floats, k: int) -> tuple[Indices, Floats]:
     rows : ndarray of shape (n, d)
     k : int
         Number of neighbours; where there are fewer than k other rows, all of them.
+    device : torch.device or str
+        Where they are sought.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def nearest(rows: Floats, k: int) -> tuple[Indices, Floats]:
         Euclidean.
     """
     k = min(k, len(rows) - 1)
-    indices = nearest_neighbours(torch.as_tensor(rows, dtype=torch.float32), k).numpy()
+    indices = nearest_neighbours(torch.as_tensor(rows, dtype=torch.float32, device=device), k).cpu().numpy()
     distances = np.empty(indices.shape)
     for j in range(k):  # a column at a time, so that no (n, k, d) array is held
         distances[:, j] = np.sqrt(np.square(rows - rows[indices[:, j]]).sum(axis=1))

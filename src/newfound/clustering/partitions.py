@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -26,11 +27,18 @@ METHODS = (
     "spectral 1",
     "spectral 1, one more",
 )
-"""The spectral ones are named by their regularisation; "one more" has an eigenvector more than there are classes."""
+"""The spectral ones are named by their regularisation, and by the eigenvectors they use beyond one for each class."""
 
 FEW_KNOWN = ("k-means", "Gaussian mixture", "spectral 1")
 """Methods that do well on most tables."""
 
+NEED_EVIDENCE = ("spectral 1, one more",)
+"""Methods that are far better on some tables and far worse on others."""
+
+_SPECTRAL = {
+    0.1: {"spectral 0.1": 0},
+    1.0: {"spectral 1": 0, "spectral 1, one more": 1},
+}
 N_NEIGHBOURS = 15
 _N_INIT = 5
 _PIECES = 12  # small pieces that linkage joins, for each class
@@ -38,9 +46,9 @@ _PIECE_ROWS = 5
 _RIDGE = 1e-3  # of the mixture's covariance, as a share of the mean variance
 
 
-def neighbour_graph(rows: Floats) -> tuple[Indices, Floats]:
+def neighbour_graph(rows: Floats, device: torch.device | str = "cpu") -> tuple[Indices, Floats]:
     """Nearest neighbours of each row, (n, 15) and their distances; see `nearest`."""
-    return nearest(rows, N_NEIGHBOURS)
+    return nearest(rows, N_NEIGHBOURS, device)
 
 
 def partitions(
@@ -85,17 +93,18 @@ def partitions(
                 joined = AgglomerativeClustering(n_classes, linkage=linkages[method]).fit(pieces.cluster_centers_)
                 yield method, joined.labels_[pieces.labels_].astype(np.int64)
     graph = None
-    for regularisation, wanted in ((0.1, {"spectral 0.1": 0}), (1.0, {"spectral 1": 0, "spectral 1, one more": 1})):
-        if not any(method in wanted for method in asked):
+    for regularisation, variants in _SPECTRAL.items():
+        wanted = {method: more for method, more in variants.items() if method in asked}
+        if not wanted:
             continue
         graph = fuzzy_graph(*neighbours) if graph is None else graph
-        vectors = regularised_eigenvectors(graph, min(n_classes + 1, len(rows)), regularisation, rng)
+        n_vectors = min(n_classes + max(wanted.values()), len(rows))
+        vectors = regularised_eigenvectors(graph, n_vectors, regularisation, rng)
         for method, more in wanted.items():
-            if method in asked:
-                leading = vectors[:, : n_classes + more]
-                lengths = np.linalg.norm(leading, axis=1, keepdims=True)
-                found = _kmeans(leading / np.maximum(lengths, np.finfo(float).tiny), n_classes, rng, _N_INIT)
-                yield method, found.labels_.astype(np.int64)
+            leading = vectors[:, : n_classes + more]
+            lengths = np.linalg.norm(leading, axis=1, keepdims=True)
+            found = _kmeans(leading / np.maximum(lengths, np.finfo(float).tiny), n_classes, rng, _N_INIT)
+            yield method, found.labels_.astype(np.int64)
 
 
 def edge_information(partition: Codes, neighbours: Indices, n_classes: int) -> tuple[float, float]:
@@ -140,11 +149,21 @@ def _kmeans(rows: Floats, n_classes: int, rng: np.random.RandomState, n_init: in
 
 def _mixture(rows: Floats, means: Floats) -> Codes:
     """Most probable component of a mixture with one covariance and free weights, started at the means; (n,)."""
-    ridge = _RIDGE * float(rows.var(axis=0).mean()) + np.finfo(float).tiny
+    centre = rows.mean(axis=0)
+    spread = float((rows - centre).std())
+    if spread <= np.finfo(float).eps * float(np.abs(rows).max()):  # equal rows but for rounding
+        return np.zeros(len(rows), dtype=np.int64)
+    # scikit-learn takes the squares of means from means of squares, which far from 0 leaves nothing but rounding.
+    scaled = (rows - centre) / spread
     mixture = GaussianMixture(
-        len(means), covariance_type="tied", means_init=means, reg_covar=ridge, max_iter=50, random_state=0
+        len(means),
+        covariance_type="tied",
+        means_init=(means - centre) / spread,
+        reg_covar=_RIDGE,
+        max_iter=50,
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found: Codes = mixture.fit(rows).predict(rows).astype(np.int64)
+        found: Codes = mixture.fit(scaled).predict(scaled).astype(np.int64)
     return found

@@ -35,6 +35,7 @@ _SMALLEST_CHANCE = 0.01
 _N_BINS = 10
 _PRIOR_ROWS = 5  # rows of the average class mix that every category is given, against chance
 _RARE_CATEGORY = 2.0  # rows; rarer categories weigh no more
+_ROUNDING = 1e-9  # differences between rows, as a share of the largest value, that are none
 
 
 def representations(
@@ -59,7 +60,8 @@ def representations(
     ------
     name : str
     represented : ndarray of shape (n, m)
-        With m of at most 100. Representations that the table or the labels do not allow are left out.
+        With m of at most 100. Representations that the table or the labels do not allow are left out, and those in
+        which all rows are equal; the columns themselves never are.
     """
 
     def wanted(name: str) -> bool:
@@ -69,7 +71,7 @@ def representations(
     for name, make in bank.entries():
         if wanted(name):
             made = make()
-            if made.shape[1] and np.ptp(made, axis=0).any():
+            if name == RAW or np.ptp(made, axis=0).max() > _ROUNDING * np.abs(made).max():
                 yield name, made
 
 
@@ -158,7 +160,7 @@ class _Bank:
 
     def _fitted(self, kind: type) -> RandomForestClassifier:
         trees = kind(_N_TREES, min_samples_leaf=_LEAF_ROWS, random_state=int(self._rng.randint(2**31 - 1)))
-        return trees.fit(self._rows[self._known], self._codes[self._known])  # type: ignore[no-any-return]
+        return trees.fit(self._rows[self._known], self._codes[self._known])
 
     def _importance(self) -> Floats:
         """Factor of each column: the root of what its source column tells about the known classes; (d,)."""
@@ -224,6 +226,6 @@ def _binned(columns: Floats) -> Codes:
     """Code of each row's value in the columns of a group: its category, or the tenth in which its number lies; (n,)."""
     first = columns[:, 0]
     edges = np.unique(np.quantile(first, np.linspace(0, 1, _N_BINS + 1)[1:-1]))
-    parts = np.column_stack([np.searchsorted(edges, first), columns[:, 1:] != 0]) if len(edges) > 1 else columns
+    parts = np.column_stack([np.searchsorted(edges, first), columns[:, 1:]]) if len(edges) > 1 else columns
     codes: Codes = np.unique(parts, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
     return codes

@@ -1,5 +1,6 @@
 """Discoverers: scikit-learn estimators that find novel classes, one a file."""
 
+from newfound.discoverers.auto import AutoDiscoverer
 from newfound.discoverers.classifier_projection import ClassifierProjection
 from newfound.discoverers.kmeans import KMeansDiscoverer
 from newfound.discoverers.ncd_kmeans import NCDKMeans
@@ -11,6 +12,7 @@ from newfound.discoverers.whitened_kmeans import WhitenedKMeans
 
 __all__ = [
     "PBN",
+    "AutoDiscoverer",
     "ClassifierProjection",
     "KMeansDiscoverer",
     "NCDKMeans",

@@ -16,7 +16,7 @@ from torch import Tensor
 from newfound.clustering.whitening import whitening_map, within_class_covariance
 from newfound.discoverers.base import Arrays, Codes, Floats
 from newfound.discoverers.packed import PackedDiscoverer
-from newfound.discoverers.parameters import check_integer, check_real
+from newfound.discoverers.parameters import check_integer, check_real, pick_device
 from newfound.errors import ModelFileError, warn_user
 from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
 from newfound.learning.neighbours import neighbours_within
@@ -44,9 +44,9 @@ _RIDGE = 1.0
 _PORTFOLIO_ROWS = 3_000
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _N_TASKS = 8
-_IMITATION = 0.3  # share of the steps
+_IMITATION = 0.375  # share of the steps
 _N_NEIGHBOURS = 10
-_N_JUDGES = 5  # candidates whose agreement is the confidence
+_N_JUDGES = 4  # candidates whose agreement is the confidence
 _UNSURE = 0.5
 _LITTLE_TRUST = 0.2
 # Shares of the time limit at which each step is to have ended; the networks get the rest.
@@ -70,7 +70,7 @@ class AutoDiscoverer(PackedDiscoverer):
         result depends on the speed of the machine.
     n_members : int, default=8
         Networks trained at once; predictions are their common vote.
-    training_steps : int, default=1400
+    training_steps : int, default=800
         Steps in which the networks are trained.
     encoder : TableEncoder or None, default=None
         How the table is prepared; None is ``TableEncoder()``.
@@ -121,7 +121,7 @@ class AutoDiscoverer(PackedDiscoverer):
         *,
         time_limit: float | None = None,
         n_members: int = 8,
-        training_steps: int = 1400,
+        training_steps: int = 800,
         encoder: TableEncoder | None = None,
         device: Any = "auto",
         random_state: Any = None,
@@ -180,7 +180,7 @@ class AutoDiscoverer(PackedDiscoverer):
         """Choose among partitions of the unlabelled rows."""
         layout = self.encoder_.layout_
         n_unlabelled = int((codes < 0).sum())
-        if n_novel < 2 or n_unlabelled < n_novel + 2:  # nothing to choose: one class, or a class for each row
+        if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
             partition = np.arange(n_unlabelled) % max(1, n_novel)
             return Choice(partition[None], [], np.empty(0), Evidence(), Records())
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
@@ -191,9 +191,13 @@ class AutoDiscoverer(PackedDiscoverer):
         choice = rank(portfolio, evidence, rng)
         if len(some) == len(rows):
             return choice
-        # The best are made anew with all rows that count: a graph of few rows misses how classes hang together.
+        # The best are made anew with many more rows: a graph of few rows misses how classes hang together.
         best = choice.names[:_N_JUDGES]
-        again = build_portfolio(rows, codes, layout, n_novel, rng, names=best)
+        if self.time_limit is not None:
+            best = [name for name in best if name[0] == best[0][0]]
+        many = (codes < 0) | np.isin(np.arange(len(codes)), some)
+        device = pick_device(self.device)
+        again = build_portfolio(rows[many], codes[many], layout, n_novel, rng, names=best, device=device)
         order = [again.names.index(name) for name in best]
         return replace(choice, partitions=again.partitions[order], names=best)
 
@@ -264,14 +268,36 @@ class AutoDiscoverer(PackedDiscoverer):
     # ---- persistence
 
     def _fitted_state(self) -> Arrays:
-        facts = {"class_confidence": self.class_confidence_, "confidence": np.array([self.confidence_])}
-        return super()._fitted_state() | self.input_.state() | facts
+        return super()._fitted_state() | self._shared_state()
+
+    def _shared_state(self) -> Arrays:
+        confidence = {"class_confidence": self.class_confidence_, "confidence": np.array([self.confidence_])}
+        return self.input_.state() | confidence
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self.input_ = InputMap.restore(arrays, self.encoder_.layout_)
         super()._restore_fitted(arrays)
-        self.class_confidence_ = finite_floats(arrays, "class_confidence", (len(self.novel_classes_),))
-        self.confidence_ = float(finite_floats(arrays, "confidence", (1,))[0])
+        self.class_confidence_ = _shares(arrays, "class_confidence", len(self.novel_classes_))
+        self.confidence_ = float(_shares(arrays, "confidence", 1)[0])
+
+    def _facts(self) -> dict[str, list[Any]]:
+        return {"leaderboard": self.leaderboard_, "weaknesses": self.weaknesses_}
+
+    def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
+        leaderboard, weaknesses = facts.get("leaderboard"), facts.get("weaknesses")
+        if leaderboard is None or not all(isinstance(record, dict) for record in leaderboard):
+            raise ModelFileError("the leaderboard must be a list of dicts.")
+        if weaknesses is None or not all(isinstance(reason, str) for reason in weaknesses):
+            raise ModelFileError("the weaknesses must be a list of texts.")
+        self.leaderboard_, self.weaknesses_ = Records(leaderboard), list(weaknesses)
+
+
+def _shares(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats:
+    """Return a saved array of n numbers from 0 to 1."""
+    shares = finite_floats(arrays, name, (n,))
+    if ((shares < 0) | (shares > 1)).any():
+        raise ModelFileError(f"array {name!r} must hold numbers from 0 to 1.")
+    return shares
 
 
 def _overlap(members: NDArray[np.bool_], judges: Codes) -> float:
@@ -333,13 +359,10 @@ class InputMap:
     def restore(cls, arrays: Mapping[str, NDArray[Any]], layout: Layout) -> InputMap:
         """Read `state`; ModelFileError where the arrays do not fit the columns."""
         d = layout.n_columns
-        if "input.projection" not in arrays or arrays["input.projection"].ndim != 2:
-            raise ModelFileError("the array input.projection is missing or not a matrix.")
-        shape = (d, arrays["input.projection"].shape[1])
         return cls(
             finite_floats(arrays, "input.heavy", (d,)) > 0,
             finite_floats(arrays, "input.centre", (d,)),
-            finite_floats(arrays, "input.projection", shape),
+            finite_floats(arrays, "input.projection", (d, -1)),
         )
 
 

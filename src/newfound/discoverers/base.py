@@ -32,7 +32,8 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
 
     A discoverer finds novel classes among the unlabelled rows of a table and predicts known or novel classes for new
     rows. A subclass implements `_check_parameters`, `_discover`, `_proba`, `_novel_proba` and `_latent`, which see
-    encoded rows and class codes only, and the pair `_fitted_state`, `_restore_fitted` for saving and loading.
+    encoded rows and class codes only, and the pairs `_fitted_state`, `_restore_fitted` and, where it has something to
+    tell, `_facts`, `_restore_facts` for saving and loading.
     """
 
     _needs_known_classes: ClassVar[bool] = True
@@ -142,6 +143,13 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore what `_discover` learned; ModelFileError where arrays and classes do not fit together."""
         raise NotImplementedError
+
+    def _facts(self) -> dict[str, list[Any]]:
+        """Return lists for users that are saved with the discoverer: of texts, or of dicts of numbers and texts."""
+        return {}
+
+    def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
+        """Restore `_facts`; ModelFileError where one is missing or of another kind."""
 
     def _together_key(self) -> Hashable:
         """Discoverers of one key can be fitted by one `_fit_together`; None if it can only be fitted alone."""

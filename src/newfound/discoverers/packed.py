@@ -68,7 +68,9 @@ class PackedDiscoverer(BaseDiscoverer):
         alone = copy.copy(self)
         alone.n_members = 1
         alone.labels_ = self.member_labels_[index]
-        alone._restore_fitted({name: array[index : index + 1] for name, array in self._fitted_state().items()})
+        shared = self._shared_state()
+        own = {name: array[index : index + 1] for name, array in self._fitted_state().items() if name not in shared}
+        alone._restore_fitted(own | shared)
         return alone
 
     # ---- what subclasses implement
@@ -101,6 +103,10 @@ class PackedDiscoverer(BaseDiscoverer):
     def _reorder_novel(self, order: NDArray[np.int64]) -> None:
         """Make novel class ``order[m, j]`` of each member ``m`` its class ``j``."""
         self.network_.reorder_novel(torch.from_numpy(order))
+
+    def _shared_state(self) -> Arrays:
+        """Return the part of `_fitted_state` that has no member axis."""
+        return {}
 
     def _n_inputs(self) -> int:
         """Count the network's inputs."""
@@ -340,8 +346,8 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
     >>> [model.w1 for model in few]
     [0.2, 0.8]
     """
-    alone = any(discoverer.n_members != 1 or discoverer.n_novel_classes == "auto" for discoverer in discoverers)
-    if alone or len({together_key(discoverer) for discoverer in discoverers}) != 1:
+    keys = {discoverer._together_key() for discoverer in discoverers}
+    if None in keys or len(keys) != 1:
         raise InputError(
             "The discoverers cannot be fitted together: they must be of one class, have one member and a given number "
             "of novel classes each, and differ in no other parameters than those of fit_together's description."

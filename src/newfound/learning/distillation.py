@@ -47,9 +47,9 @@ class DistillationSettings:
         Time of `time.monotonic` at which the training ends wherever it stands.
     """
 
-    imitation_steps: int = 400
-    refinement_steps: int = 1000
-    batch_size: int = 512
+    imitation_steps: int = 300
+    refinement_steps: int = 500
+    batch_size: int = 256
     learning_rate: float = 2e-3
     smoothing: float = 0.05
     swapped: float = 0.2
@@ -108,12 +108,13 @@ def distil(
         return losses
 
     def refine(index: Tensor) -> dict[str, Tensor]:
-        latent = network.encoder(views.of(index))
-        losses = {"classification": _loss(network.classification, latent, targets, index, settings.smoothing)}
+        near = views.neighbour(index[:, batches.n_labelled :])
+        # In one pass: batch norm would else remember two kinds of batches, and predict well for neither.
+        latent = network.encoder(views.of(torch.cat([index, near], dim=1)))
+        taught, b = latent[:, : index.shape[1]], near.shape[1]
+        losses = {"classification": _loss(network.classification, taught, targets, index, settings.smoothing)}
         if network.clustering is not None:
-            near = views.neighbour(index[:, batches.n_labelled :])
-            here = network.clustering(latent[:, batches.n_labelled :]).softmax(dim=-1)
-            there = network.clustering(network.encoder(views.of(near))).softmax(dim=-1)
+            here, there = network.clustering(latent[:, -2 * b :]).softmax(dim=-1).split(b, dim=1)
             losses["information"] = mutual_information_loss(here, there, settings.balance)
         return losses
 

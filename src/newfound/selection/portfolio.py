@@ -8,13 +8,16 @@ differs from table to table and is itself measured on the hidden classes.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import xlogy
 from scipy.stats import spearmanr
 
@@ -33,9 +36,10 @@ FEWEST_KNOWN = 3
 """Known classes from which two can be hidden while one stays known."""
 
 _BALANCE = 0.2  # weight of the entropy in the score of a partition: large classes are no proof of information
+_MANY_FOLDS = 4  # ways of hiding known classes from which on a method that often fails may be chosen
 _EDGES = 10  # neighbours of each row that vote on a partition
 _TRUST_IN_HIDDEN = 2.0  # weight of the hidden accuracy beside the information, both being equally reliable
-_MOST_ROWS = 3_000  # of each kind in the portfolio; the best candidates are then made anew with more rows
+_SMOOTHING = 0.3  # of the hidden accuracies over candidates with the same representation or method
 _HIDDEN_ROWS = (1_000, 1_500)  # hidden and known rows of a task
 _COMPARED_ROWS = 1_500
 _JITTER = 1e-6  # of the spread: equal rows get neighbours at random instead of in the order of the table
@@ -71,18 +75,21 @@ class Portfolio:
 def _normalised_information(partitions: Codes) -> Floats:
     """Normalised mutual information of all pairs of partitions, (c, n) to (c, c).
 
-    One matrix product counts the rows that any two classes share, for all pairs of partitions at once.
+    A sparse product counts the rows that the classes of one partition share with those of all others: however many
+    classes there are, two partitions share rows in at most n pairs of classes.
     """
     c, n = partitions.shape
     k = int(partitions.max()) + 1
-    indicators = np.zeros((c, k, n), dtype=np.float32)
-    np.put_along_axis(indicators, partitions[:, None, :], 1.0, axis=1)
-    flat = indicators.reshape(c * k, n)
-    joint = (flat @ flat.T).reshape(c, k, c, k).transpose(0, 2, 1, 3).astype(np.float64) / n
-    shares = indicators.mean(axis=2, dtype=np.float64)
-    entropies = -xlogy(shares, shares).sum(axis=1)
-    independent = shares[:, None, :, None] * shares[None, :, None, :]
-    information = xlogy(joint, joint / np.where(independent > 0, independent, 1.0)).sum(axis=(2, 3))
+    places = partitions + k * np.arange(c)[:, None]
+    members = csr_array((np.ones(c * n), (places.ravel(), np.tile(np.arange(n), c))), shape=(c * k, n))
+    shares = members.sum(axis=1) / n
+    information = np.empty((c, c))
+    for i in range(c):
+        joint = (members[i * k : (i + 1) * k] @ members.T).tocoo()
+        share = joint.data / n
+        terms = share * np.log(share / (shares[i * k + joint.row] * shares[joint.col]))
+        information[i] = np.bincount(joint.col // k, terms, minlength=c)
+    entropies = -xlogy(shares, shares).reshape(c, k).sum(axis=1)
     mean = (entropies[:, None] + entropies[None, :]) / 2
     normalised: Floats = np.where(mean > 0, information / np.where(mean > 0, mean, 1.0), 1.0)
     return normalised
@@ -97,6 +104,7 @@ def build_portfolio(
     *,
     names: Sequence[Name] | None = None,
     deadline: float = math.inf,
+    device: torch.device | str = "cpu",
 ) -> Portfolio:
     """Cut the unlabelled rows by every candidate.
 
@@ -112,6 +120,8 @@ def build_portfolio(
         The candidates; None for all.
     deadline : float
         Time of `time.monotonic` after which no further representation is begun.
+    device : torch.device or str
+        Where neighbours are searched.
     """
     unlabelled = codes < 0
     found: list[Name] = []
@@ -121,7 +131,7 @@ def build_portfolio(
     for representation, represented in spaces.representations(rows, codes, layout, rng, wanted):
         own = represented[unlabelled]
         own = own + _JITTER * own.std() * rng.standard_normal(own.shape)
-        neighbours = cuts.neighbour_graph(own)
+        neighbours = cuts.neighbour_graph(own, device)
         edges.append(neighbours[0][:, :_EDGES])
         methods = None if names is None else frozenset(method for name, method in names if name == representation)
         for method, partition in cuts.partitions(own, neighbours, n_classes, rng, methods):
@@ -144,8 +154,8 @@ class Evidence:
 
     Attributes
     ----------
-    n_tasks : int
-        Number of times that known classes were hidden.
+    n_folds : int
+        Number of different sets of known classes that were hidden.
     accuracy : dict of candidate to float
         Mean accuracy on the hidden classes; candidates that failed in some task are judged by the others.
     advantage : dict of candidate to float
@@ -155,7 +165,7 @@ class Evidence:
         accuracies: rank correlations, at least 0.
     """
 
-    n_tasks: int = 0
+    n_folds: int = 0
     accuracy: dict[Name, float] = field(default_factory=dict)
     advantage: dict[Name, float] = field(default_factory=dict)
     trust_in_information: float = 0.0
@@ -187,54 +197,64 @@ def gather_evidence(
     """
     results = []
     longest = 0.0
-    for task_rows, task_codes, truth in _hidden_tasks(rows, codes, n_novel, n_tasks, rng):
+    for fold, task_rows, task_codes, truth in _hidden_tasks(rows, codes, n_novel, n_tasks, rng):
         start = time.monotonic()
         if start + longest > deadline:
             break
         portfolio = build_portfolio(task_rows, task_codes, layout, len(np.unique(truth)), rng)
         accuracy = np.array([clustering_accuracy(truth, partition) for partition in portfolio.partitions])
-        results.append((portfolio, accuracy))
+        results.append(_Result(fold, portfolio, accuracy))
         longest = max(longest, time.monotonic() - start)
     return _weigh(results)
 
 
 def _hidden_tasks(
     rows: Floats, codes: Codes, n_novel: int, n_tasks: int, rng: np.random.RandomState
-) -> Iterator[tuple[Floats, Codes, Codes]]:
-    """Rows, codes with hidden ones as -1, and the hidden rows' true classes, of each task."""
+) -> Iterator[tuple[tuple[int, ...], Floats, Codes, Codes]]:
+    """Hidden classes, rows, codes with hidden ones as -1, and the hidden rows' true classes, of each task."""
     n_known = int(codes.max()) + 1
     if n_known < FEWEST_KNOWN:
         return
     n_hidden = n_hidden_classes(n_known, n_novel)
-    for fold in deal_classes(n_known, n_hidden, min(n_tasks, math.comb(n_known, n_hidden)), rng):
+    folds = deal_classes(n_known, n_hidden, min(n_tasks, math.comb(n_known, n_hidden)), rng)
+    # Few known classes can be hidden in few ways; other rows of the same classes are another task still.
+    for fold in itertools.islice(itertools.cycle(folds), n_tasks):
         is_hidden = np.isin(codes, fold)
         hidden = sample(np.flatnonzero(is_hidden), _HIDDEN_ROWS[0], rng)
         kept = sample(np.flatnonzero((codes >= 0) & ~is_hidden), _HIDDEN_ROWS[1], rng)
-        if len(hidden) <= n_hidden + 1:
+        if len(hidden) <= n_hidden + 1 or len(np.unique(codes[hidden])) < 2:  # a small class may miss the sample
             continue
         classes = np.unique(codes[kept], return_inverse=True)[1]
         task_codes = np.concatenate([classes, np.full(len(hidden), -1)]).astype(np.int64)
-        yield rows[np.concatenate([kept, hidden])], task_codes, codes[hidden]
+        yield fold, rows[np.concatenate([kept, hidden])], task_codes, codes[hidden]
 
 
-def _weigh(results: list[tuple[Portfolio, Floats]]) -> Evidence:
+@dataclass(frozen=True)
+class _Result:
+    """Accuracy of each candidate of a task's portfolio."""
+
+    fold: tuple[int, ...]
+    portfolio: Portfolio
+    accuracy: Floats
+
+
+def _weigh(results: list[_Result]) -> Evidence:
     if not results:
         return Evidence()
-    names = sorted({name for portfolio, _ in results for name in portfolio.names})
+    names = sorted({name for result in results for name in result.portfolio.names})
     table = np.full((len(results), len(names)), np.nan)
-    informed = []
-    for t, (portfolio, accuracy) in enumerate(results):
-        table[t, [names.index(name) for name in portfolio.names]] = accuracy
-        informed.append(_rank_correlation(portfolio.information, accuracy))
+    for line, result in zip(table, results, strict=True):
+        line[[names.index(name) for name in result.portfolio.names]] = result.accuracy
     centred = table - np.nanmean(table, axis=1, keepdims=True)
+    informed = [_rank_correlation(result.portfolio.information, result.accuracy) for result in results]
     foretold = []
-    for t in range(len(results)):
-        others = np.delete(centred, t, axis=0)
+    for t, result in enumerate(results):
+        others = centred[[other.fold != result.fold for other in results]]
         both = ~np.isnan(table[t]) & ~np.isnan(others).all(axis=0)
         if len(others) and both.any():
             foretold.append(_rank_correlation(np.nanmean(others[:, both], axis=0), table[t, both]))
     return Evidence(
-        n_tasks=len(results),
+        n_folds=len({result.fold for result in results}),
         accuracy=dict(zip(names, np.nanmean(table, axis=0).tolist(), strict=True)),
         advantage=dict(zip(names, np.nanmean(centred, axis=0).tolist(), strict=True)),
         trust_in_information=max(0.0, float(np.mean(informed))),
@@ -277,15 +297,20 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
     well on most tables.
     """
     agreement = portfolio.agreement(rng)
-    if evidence.n_tasks and evidence.trust_in_information + evidence.trust_in_accuracy > 0:
+    if evidence.trust_in_information + evidence.trust_in_accuracy > 0:
         # A candidate that no task allowed, for want of known classes, is neither praised nor blamed.
-        advantage = np.array([evidence.advantage.get(name, 0.0) for name in portfolio.names])
-        score = evidence.trust_in_information * _standardised(portfolio.information)
-        score += _TRUST_IN_HIDDEN * evidence.trust_in_accuracy * _standardised(advantage)
+        advantage = _smoothed(
+            portfolio.names, np.array([evidence.advantage.get(name, 0.0) for name in portfolio.names])
+        )
+        score = evidence.trust_in_information * _lead(portfolio.information)
+        score += _TRUST_IN_HIDDEN * evidence.trust_in_accuracy * _lead(advantage)
     else:
         score = _standardised(agreement) + _standardised(portfolio.within)
         usual = [space in spaces.FEW_KNOWN and method in cuts.FEW_KNOWN for space, method in portfolio.names]
         score[~np.array(usual)] -= np.ptp(score) + 1.0
+    if evidence.n_folds < _MANY_FOLDS:
+        bold = np.array([method in cuts.NEED_EVIDENCE for _, method in portfolio.names])
+        score[bold] -= np.ptp(score) + 1.0
     order = np.argsort(-score, kind="stable")
     names = [portfolio.names[i] for i in order]
     leaderboard = Records(
@@ -301,6 +326,24 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
         for place, i in enumerate(order)
     )
     return Choice(portfolio.partitions[order], names, score[order], evidence, leaderboard)
+
+
+def _lead(values: Floats) -> Floats:
+    """Standardised lead over the median; how bad the worse half is must not decide among the better."""
+    return _standardised(np.maximum(values, np.median(values)))
+
+
+def _smoothed(names: list[Name], advantage: Floats) -> Floats:
+    """Draw each candidate's advantage towards what its representation and its method have on average.
+
+    Few tasks are few chances to be lucky; those that share a representation or a method were lucky independently.
+    """
+    additive = np.full(len(names), -advantage.mean())
+    for part in (0, 1):
+        kinds = np.unique([name[part] for name in names], return_inverse=True)[1]
+        additive += (np.bincount(kinds, advantage) / np.bincount(kinds))[kinds]
+    smoothed: Floats = (1 - _SMOOTHING) * advantage + _SMOOTHING * additive
+    return smoothed
 
 
 def _standardised(values: Floats) -> Floats:
