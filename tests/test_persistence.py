@@ -11,7 +11,7 @@ import sys
 import tracemalloc
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,27 @@ from sklearn.base import clone
 
 import newfound as nf
 from newfound import persistence
+from newfound.discoverers import auto
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError, ModelFileError
+from newfound.records import Records
+from tests.discoverers.conftest import keep_few_candidates
 from tests.golden.make import DISCOVERERS, FOLDER, tiny_table
 
 Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 NAMES = sorted(DISCOVERERS)
 PACKED = ["TabularNCD", "ClassifierProjection", "PBN"]
+WITH_MEMBERS = [*PACKED, "AutoDiscoverer"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_portfolio() -> Iterator[None]:
+    """A small portfolio and small networks for AutoDiscoverer: what it finds is not the question here."""
+    with pytest.MonkeyPatch.context() as patch:
+        keep_few_candidates(patch)
+        patch.setattr(auto, "_LAYERS", [6, 4])
+        yield
 
 
 def quick(name: str, **parameters: Any) -> Any:
@@ -43,6 +56,8 @@ def quick(name: str, **parameters: Any) -> Any:
         defaults |= {"epochs": 2, "hidden_layers": [4, 3], "device": "cpu"}
     if name == "TabularNCD":
         defaults |= {"pretrain_epochs": 1}
+    if name == "AutoDiscoverer":
+        defaults |= {"n_members": 2, "training_steps": 4, "device": "cpu"}
     if name in ("SpectralDiscoverer", "NCDSpectral"):
         defaults |= {"n_neighbors": 4}
     return getattr(nf, name)(**(defaults | parameters))
@@ -71,10 +86,15 @@ def same_model(a: Any, b: Any, X: Any) -> None:
         np.testing.assert_array_equal(getattr(a, name)(X), getattr(b, name)(X), strict=True)
     for name in ("classes_", "known_classes_", "novel_classes_", "labels_"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), strict=True)
-    for name in ("member_labels_", "centroids_", "feature_names_in_"):
+    for name in ("member_labels_", "centroids_", "feature_names_in_", "class_confidence_"):
         assert hasattr(a, name) == hasattr(b, name)
         if hasattr(a, name):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), strict=True)
+    for name in ("leaderboard_", "weaknesses_", "confidence_"):
+        assert hasattr(a, name) == hasattr(b, name)
+        if hasattr(a, name):
+            assert getattr(a, name) == getattr(b, name)
+            assert type(getattr(a, name)) is type(getattr(b, name))
     assert [list(epoch.items()) for epoch in a.history_] == [list(epoch.items()) for epoch in b.history_]
     assert a.n_features_in_ == b.n_features_in_
     assert a.n_novel_classes_ == b.n_novel_classes_
@@ -142,7 +162,7 @@ def test_labels_of_every_type_come_back(name: str, labels: list[Any], tmp_path: 
     assert loaded.known_classes_.tolist() == labels
 
 
-@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize("name", WITH_MEMBERS)
 def test_members_come_back(name: str, tmp_path: Path) -> None:
     X, y = numbers()
     model = fit(quick(name, n_members=3), X, y)
@@ -225,6 +245,28 @@ def test_history_with_a_loss_beyond_numbers_comes_back(kmeans: Any, tmp_path: Pa
     model.history_ = [{"loss": float("nan")}]
     nf.save(model, tmp_path / "first.newfound")
     assert np.isnan(nf.load(tmp_path / "first.newfound").history_[0]["loss"])
+
+
+def test_facts_come_back(tmp_path: Path) -> None:
+    X, y = numbers()
+    model = fit(quick("AutoDiscoverer"), X, y)
+    loaded = round_trip(model, X, tmp_path)
+    assert isinstance(loaded.leaderboard_, Records)
+    assert str(loaded.leaderboard_) == str(model.leaderboard_) != ""
+    assert loaded.weaknesses_ == model.weaknesses_ != []
+    model.leaderboard_[0]["score"] = float("inf")  # what JSON does not know
+    assert round_trip(model, X, tmp_path).leaderboard_[0]["score"] == float("inf")
+
+
+def test_only_discoverers_with_facts_have_the_entry(mixed: dict[str, Any]) -> None:
+    assert [name for name in NAMES if "facts" in persistence._header_of(mixed[name])] == ["AutoDiscoverer"]
+
+
+def test_facts_that_a_file_cannot_hold_are_refused(tmp_path: Path) -> None:
+    model = fit(quick("AutoDiscoverer"), *numbers())
+    model.leaderboard_[0]["score"] = object()
+    with pytest.raises(InputError, match="leaderboard_, which a model file cannot hold"):
+        nf.save(model, tmp_path / "model.newfound")
 
 
 def test_file_is_plain_safetensors(kmeans: Any, kmeans_bytes: bytes) -> None:
@@ -597,6 +639,15 @@ def put(*places: Any) -> Change:
     return change
 
 
+def put_fact(name: str, value: Any) -> Change:
+    """Set an entry of the facts, also where there are none."""
+
+    def change(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        header.setdefault("facts", {})[name] = value
+
+    return change
+
+
 def drop(key: str) -> Change:
     def change(header: dict[str, Any], arrays: dict[str, Any]) -> None:
         (header if key in header else arrays).pop(key)
@@ -670,6 +721,14 @@ ANY_MODEL: list[tuple[str, Change, str]] = [
     ("fewer novel classes", put("novel_classes", {"kind": "str", "values": ["novel_0"]}), "do not exist|shapes"),
     ("huge class", put("known_classes", {"kind": "int", "values": [10**30]}), "64-bit"),
     ("history of texts", put("history", ["x"]), "list of dicts"),
+    ("facts unknown", put_fact("more", ["x"]), "'more', which does not belong"),
+    ("facts of a number", put_fact("more", 3), "dict of lists"),
+    ("facts nested", put_fact("more", [{"a": {"b": 1}}]), "facts must hold single numbers"),
+    ("facts of lists", put_fact("more", [["a"]]), "facts must hold single numbers"),
+    ("facts infinite", put_fact("more", [{"a": {"not_finite": "1e999"}}]), "facts must hold single numbers"),
+    ("facts as list", put("facts", ["x"]), "dict of lists"),
+    ("facts as text", put("facts", "x"), "dict of lists"),
+    ("facts null", put("facts", None), "dict of lists"),
     ("history nested", put("history", [{"a": {"b": 1}}]), "single numbers"),
     ("history pretends", put("history", [{"a": {"not_finite": "0"}}]), "single numbers"),
     ("labels out of range", array("labels", fill(99)), "do not exist"),
@@ -759,6 +818,23 @@ ONE_MODEL: list[tuple[str, str, Change, str]] = [
     ("NCDSpectral", "centroids short", array("discoverer.centroids", lambda old: old[1:]), "must hold"),
     ("NCDSpectral", "variance 0", array("discoverer.variance", fill(0.0)), "above 0"),
     ("NCDSpectral", "regularisation", put("parameters", "regularisation", 0), "regularisation=0"),
+    ("AutoDiscoverer", "no facts", drop("facts"), "leaderboard must be a list of dicts"),
+    ("AutoDiscoverer", "leaderboard of texts", put_fact("leaderboard", ["best"]), "leaderboard must be a list"),
+    ("AutoDiscoverer", "weaknesses of numbers", put_fact("weaknesses", [1]), "weaknesses must be a list of texts"),
+    ("AutoDiscoverer", "no weaknesses", put("facts", {"leaderboard": []}), "weaknesses must be a list of texts"),
+    ("AutoDiscoverer", "confidence above 1", array("discoverer.confidence", fill(1.5)), "from 0 to 1"),
+    ("AutoDiscoverer", "confidences below 0", array("discoverer.class_confidence", fill(-0.1)), "from 0 to 1"),
+    ("AutoDiscoverer", "confidences short", array("discoverer.class_confidence", lambda old: old[1:]), "must hold"),
+    ("AutoDiscoverer", "projection flat", array("discoverer.input.projection", np.ravel), "must hold"),
+    (
+        "AutoDiscoverer",
+        "projection narrow",
+        array("discoverer.input.projection", lambda old: old[:, 1:].copy()),
+        "shapes",
+    ),
+    ("AutoDiscoverer", "projection missing", drop("discoverer.input.projection"), "is missing"),
+    ("AutoDiscoverer", "centre short", array("discoverer.input.centre", lambda old: old[1:]), "must hold"),
+    ("AutoDiscoverer", "time_limit", put("parameters", "time_limit", -1), "time_limit=-1"),
     ("NCDKMeans", "no known classes", put("known_classes", {"kind": "str", "values": []}), "needs known classes"),
     ("WhitenedKMeans", "mapping narrow", array("discoverer.mapping", lambda old: old[:, 1:].copy()), "must hold"),
     ("WhitenedKMeans", "mapping infinite", array("discoverer.mapping", fill(np.inf)), "finite"),

@@ -42,7 +42,7 @@ def pbn(**changes: Any) -> nf.PBN:
 
 def auto(**changes: Any) -> nf.AutoDiscoverer:
     """An AutoDiscoverer of one network and few steps."""
-    settings = {"n_novel_classes": 2, "n_members": 1, "training_steps": 60, "device": "cpu", "random_state": 0}
+    settings = {"n_novel_classes": 2, "n_members": 1, "training_steps": 20, "device": "cpu", "random_state": 0}
     return nf.AutoDiscoverer(**{**settings, **changes})
 
 

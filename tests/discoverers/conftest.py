@@ -12,7 +12,7 @@ from newfound.clustering import partitions, representations
 def keep_few_candidates(patch: pytest.MonkeyPatch) -> None:
     """Give AutoDiscoverer a portfolio of few candidates, which are made in a moment."""
     entries = representations._Bank.entries
-    wanted = representations.FEW_KNOWN
+    wanted = (representations.RAW, *representations.FEW_KNOWN)
     patch.setattr(partitions, "METHODS", partitions.FEW_KNOWN)
     patch.setattr(
         representations._Bank, "entries", lambda bank: (entry for entry in entries(bank) if entry[0] in wanted)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -8,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from newfound.learning.losses import _SMALLEST, classification_loss, consistency_loss, pairwise_loss, vime_losses
+from newfound.learning.losses import (
+    _SMALLEST,
+    classification_loss,
+    consistency_loss,
+    mutual_information_loss,
+    pairwise_loss,
+    vime_losses,
+)
 from tests.oracles import losses as oracle
 
 SHAPES = st.tuples(st.integers(1, 4), st.integers(1, 7), st.integers(1, 5))
@@ -59,6 +67,44 @@ def test_vime_losses_are_the_members_losses(shape: tuple[int, int, int], seed: i
     torch.testing.assert_close(mask_loss, expected_mask)
     torch.testing.assert_close(gradients(reconstruction, values), gradients(expected_values, values))
     torch.testing.assert_close(gradients(mask_loss, mask_logits), gradients(expected_mask, mask_logits))
+
+
+@given(st.tuples(st.integers(1, 3), st.integers(1, 7), st.integers(1, 4)), SEEDS, st.floats(0, 1))
+@settings(max_examples=40)
+def test_mutual_information_loss_equals_a_double_loop(shape: tuple[int, int, int], seed: int, balance: float) -> None:
+    here, there = (torch.softmax(normal(*shape, seed=seed + i), dim=2).detach() for i in (0, 1))
+    expected = oracle.mutual_information(here, there, balance)
+    assert mutual_information_loss(here, there, balance).tolist() == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+def test_mutual_information_is_that_of_the_classes() -> None:
+    certain = torch.eye(4, dtype=torch.float64).repeat(3, 1)[None]
+    assert mutual_information_loss(certain, certain, 1.0).item() == pytest.approx(-math.log(4), abs=1e-3)
+    unsure = torch.full_like(certain, 0.25)
+    assert mutual_information_loss(unsure, unsure, 1.0).item() == pytest.approx(0, abs=1e-6)
+    # Half of the edges lead elsewhere: two classes tell nothing about each other.
+    crossing = (
+        torch.eye(2, dtype=torch.float64)[[0, 1, 0, 1]][None],
+        torch.eye(2, dtype=torch.float64)[[0, 1, 1, 0]][None],
+    )
+    assert mutual_information_loss(*crossing, 1.0).item() == pytest.approx(0, abs=1e-6)
+
+
+def test_less_balance_lets_classes_differ_in_size() -> None:
+    even, uneven = (torch.eye(2, dtype=torch.float64)[rows][None] for rows in ([0] * 5 + [1] * 5, [0] * 9 + [1]))
+
+    def preferred(balance: float) -> float:
+        return (mutual_information_loss(uneven, uneven, balance) - mutual_information_loss(even, even, balance)).item()
+
+    assert preferred(1.0) > preferred(0.8) > preferred(0.6) > 0
+
+
+def test_mutual_information_stays_finite_for_certain_predictions_in_single_precision() -> None:
+    logits = normal(2, 20, 5, seed=0, scale=1e4).detach().float().requires_grad_()
+    certain = torch.softmax(logits, dim=2)
+    loss = mutual_information_loss(certain, certain.roll(1, dims=1), 0.9)
+    assert loss.isfinite().all()
+    assert gradients(loss, logits)[0].isfinite().all()
 
 
 PAIR_SHAPES = st.tuples(st.integers(1, 3), st.integers(2, 7), st.integers(1, 4))
@@ -135,7 +181,7 @@ def test_a_single_row_has_no_pairwise_loss() -> None:
     assert torch.equal(gradients(loss, logits)[0], torch.zeros_like(logits))
 
 
-@pytest.mark.parametrize("name", ["classification", "consistency", "reconstruction", "mask", "pairwise"])
+@pytest.mark.parametrize("name", ["classification", "consistency", "reconstruction", "mask", "pairwise", "information"])
 @pytest.mark.parametrize("disturbance", [torch.nan, 1e6])
 def test_the_gradient_of_a_member_depends_on_no_other(name: str, disturbance: float) -> None:
     targets = torch.randint(4, (3, 6), generator=torch.Generator().manual_seed(0))
@@ -146,6 +192,7 @@ def test_the_gradient_of_a_member_depends_on_no_other(name: str, disturbance: fl
         "reconstruction": lambda x: vime_losses(other, other.gt(0).double(), x, other)[0],
         "mask": lambda x: vime_losses(x, other.gt(0).double(), other, other)[1],
         "pairwise": lambda x: pairwise_loss(torch.softmax(x, dim=2), positive),
+        "information": lambda x: mutual_information_loss(torch.softmax(x, dim=2), torch.softmax(other, dim=2), 0.9),
     }
     loss = losses[name]
     calm = normal(3, 6, 4, seed=1)

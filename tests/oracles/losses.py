@@ -51,3 +51,22 @@ def pairwise_value(probabilities: Tensor, positive: Tensor, smallest: float) -> 
                     member -= math.log(chance + smallest) if same[i][j] else math.log(1 - chance + smallest)
         losses.append(member / max(1, b * (b - 1)))
     return losses
+
+
+def mutual_information(probabilities: Tensor, other: Tensor, balance: float) -> list[float]:
+    """Of the chance that a pair of rows has classes (i, j), in either order; member by member in plain Python."""
+    losses = []
+    for here, there in zip(probabilities.tolist(), other.tolist(), strict=True):
+        b, k = len(here), len(here[0])
+        joint = [[0.0] * k for _ in range(k)]
+        for p, q in zip(here, there, strict=True):
+            for i in range(k):
+                for j in range(k):
+                    joint[i][j] += (p[i] * q[j] + p[j] * q[i]) / (2 * b)
+        shares = [sum(line) for line in joint]
+        told = 0.0
+        for i in range(k):
+            for j in range(k):
+                told += joint[i][j] * (math.log(joint[i][j]) - balance * math.log(shares[i] * shares[j]))
+        losses.append(-told)
+    return losses

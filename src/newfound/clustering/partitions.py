@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import ClusterWarning
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
@@ -18,16 +19,17 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Indices = NDArray[np.int64]
 
-METHODS = (
-    "k-means",
-    "Gaussian mixture",
-    "average linkage",
-    "Ward linkage",
-    "spectral 0.1",
-    "spectral 1",
-    "spectral 1, one more",
-)
-"""The spectral ones are named by their regularisation, and by the eigenvectors they use beyond one for each class."""
+_LINKAGES = {"average linkage": "average", "Ward linkage": "ward"}
+_SPECTRAL = {
+    regularisation: {
+        f"spectral {regularisation:g}{suffix}": more for more, suffix in enumerate(("", ", one more", ", two more"))
+    }
+    for regularisation in (0.03, 0.1, 0.3, 1.0)
+}
+SPECTRAL = tuple(method for variants in _SPECTRAL.values() for method in variants)
+"""Named by their regularisation, and by the eigenvectors that they use beyond one for each class."""
+
+METHODS = ("k-means", "Gaussian mixture", *_LINKAGES, "spectral 0.1", "spectral 1", "spectral 1, one more")
 
 FEW_KNOWN = ("k-means", "Gaussian mixture", "spectral 1")
 """Methods that do well on most tables."""
@@ -35,10 +37,6 @@ FEW_KNOWN = ("k-means", "Gaussian mixture", "spectral 1")
 NEED_EVIDENCE = ("spectral 1, one more",)
 """Methods that are far better on some tables and far worse on others."""
 
-_SPECTRAL = {
-    0.1: {"spectral 0.1": 0},
-    1.0: {"spectral 1": 0, "spectral 1, one more": 1},
-}
 N_NEIGHBOURS = 15
 _N_INIT = 5
 _PIECES = 12  # small pieces that linkage joins, for each class
@@ -69,7 +67,7 @@ def partitions(
         From 2 to n - 1.
     rng : RandomState
     methods : frozenset of str or None
-        Some of `METHODS`; None for all.
+        Some of `METHODS` and `SPECTRAL`; None for `METHODS`.
 
     Yields
     ------
@@ -77,21 +75,19 @@ def partitions(
     partition : ndarray of shape (n,), int64
         Class of each row, 0..n_classes-1.
     """
-    asked = [method for method in METHODS if methods is None or method in methods]
+    asked = METHODS if methods is None else methods
     if "k-means" in asked or "Gaussian mixture" in asked:
         kmeans = _kmeans(rows, n_classes, rng, _N_INIT)
         if "k-means" in asked:
             yield "k-means", kmeans.labels_.astype(np.int64)
         if "Gaussian mixture" in asked:
             yield "Gaussian mixture", _mixture(rows, kmeans.cluster_centers_)
-    linkages = {"average linkage": "average", "Ward linkage": "ward"}
     n_pieces = min(len(rows) // _PIECE_ROWS, _PIECES * n_classes)
-    if n_pieces > n_classes and any(method in linkages for method in asked):
+    linkages = {method: linkage for method, linkage in _LINKAGES.items() if method in asked}
+    if n_pieces > n_classes and linkages:
         pieces = _kmeans(rows, n_pieces, rng, 1)
-        for method in asked:
-            if method in linkages:
-                joined = AgglomerativeClustering(n_classes, linkage=linkages[method]).fit(pieces.cluster_centers_)
-                yield method, joined.labels_[pieces.labels_].astype(np.int64)
+        for method, linkage in linkages.items():
+            yield method, _joined(pieces.cluster_centers_, n_classes, linkage)[pieces.labels_]
     graph = None
     for regularisation, variants in _SPECTRAL.items():
         wanted = {method: more for method, more in variants.items() if method in asked}
@@ -145,6 +141,13 @@ def _kmeans(rows: Floats, n_classes: int, rng: np.random.RandomState, n_init: in
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # equal rows; such a partition is scored like any other
         return KMeans(n_classes, n_init=n_init, random_state=int(rng.randint(2**31 - 1))).fit(rows)
+
+
+def _joined(pieces: Floats, n_classes: int, linkage: str) -> Codes:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClusterWarning)  # equal pieces, as many as columns, look like distances
+        found: Codes = AgglomerativeClustering(n_classes, linkage=linkage).fit(pieces).labels_.astype(np.int64)
+    return found
 
 
 def _mixture(rows: Floats, means: Floats) -> Codes:

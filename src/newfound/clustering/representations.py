@@ -174,7 +174,8 @@ class _Bank:
         leaves = OneHotEncoder(min_frequency=frequent).fit_transform(self._random_forest().apply(self._rows))
         n_components = min(_N_LEAF_COMPONENTS, leaves.shape[1] - 1)
         seed = int(self._rng.randint(2**31 - 1))
-        components: Floats = TruncatedSVD(n_components, random_state=seed).fit_transform(leaves)
+        with np.errstate(divide="ignore", invalid="ignore"):  # shares of no variance, where all rows fall in one leaf
+            components: Floats = TruncatedSVD(n_components, random_state=seed).fit_transform(leaves)
         return components
 
     def _votes(self) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,6 +30,7 @@ from newfound.selection.portfolio import (
     build_portfolio,
     gather_evidence,
     rank,
+    remake,
     sample_of_each,
 )
 from newfound.selection.space import Space
@@ -49,6 +50,7 @@ _N_NEIGHBOURS = 10
 _N_JUDGES = 4  # candidates whose agreement is the confidence
 _UNSURE = 0.5
 _LITTLE_TRUST = 0.2
+_FOUND_BY_ALL = 0.9  # mean hidden accuracy from which on it matters little which candidate is chosen
 # Shares of the time limit at which each step is to have ended; the networks get the rest.
 _TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE, _TIME_FOR_TRAINING = 0.25, 0.5, 0.93
 
@@ -189,17 +191,11 @@ class AutoDiscoverer(PackedDiscoverer):
         deadline = self._deadline(_TIME_FOR_EVIDENCE)
         evidence = gather_evidence(rows, codes, layout, n_novel, rng, n_tasks=_N_TASKS, deadline=deadline)
         choice = rank(portfolio, evidence, rng)
-        if len(some) == len(rows):
-            return choice
-        # The best are made anew with many more rows: a graph of few rows misses how classes hang together.
-        best = choice.names[:_N_JUDGES]
-        if self.time_limit is not None:
-            best = [name for name in best if name[0] == best[0][0]]
         many = (codes < 0) | np.isin(np.arange(len(codes)), some)
         device = pick_device(self.device)
-        again = build_portfolio(rows[many], codes[many], layout, n_novel, rng, names=best, device=device)
-        order = [again.names.index(name) for name in best]
-        return replace(choice, partitions=again.partitions[order], names=best)
+        # With a time limit there is one graph of many rows, not one for each of several representations.
+        n_best = _N_JUDGES if self.time_limit is None else 1
+        return remake(choice, rows[many], codes[many], layout, n_novel, rng, n_best=n_best, device=device)
 
     def _judge(self, choice: Choice, found: Codes, n_novel: int) -> None:
         """Say how sure the result is: ``found`` are the classes of the rows that took part in the choice."""
@@ -207,7 +203,7 @@ class AutoDiscoverer(PackedDiscoverer):
         judges = choice.partitions[:_N_JUDGES]
         self.class_confidence_ = np.array([_overlap(found == j, judges) for j in range(n_novel)])
         shares = np.bincount(found, minlength=n_novel) / max(1, len(found))
-        self.confidence_ = float(shares @ self.class_confidence_) if n_novel else 1.0
+        self.confidence_ = min(1.0, float(shares @ self.class_confidence_)) if n_novel else 1.0  # shares are rounded
         self.weaknesses_ = self._weaknesses(choice) if n_novel > 1 else []
         if self.weaknesses_:
             warn_user(f"The evidence for these novel classes is weak: {'; '.join(self.weaknesses_)}.")
@@ -219,7 +215,14 @@ class AutoDiscoverer(PackedDiscoverer):
                 f"there {'is' if n_known == 1 else 'are'} only {n_known} known class{'es' * (n_known != 1)}, too few "
                 "to see well which candidate finds hidden ones"
             )
-        elif evidence.trust_in_information + evidence.trust_in_accuracy < _LITTLE_TRUST:
+        elif not evidence.n_folds:
+            reasons.append(
+                "there were too few rows, or there was no time, to hide known classes and see who finds them"
+            )
+        elif (
+            evidence.trust_in_information + evidence.trust_in_accuracy < _LITTLE_TRUST
+            and np.mean(list(evidence.accuracy.values())) < _FOUND_BY_ALL
+        ):
             reasons.append("the known classes say little about how the novel ones differ")
         if self.confidence_ < _UNSURE:
             reasons.append(f"the best candidates disagree (confidence {self.confidence_:.2f})")

@@ -81,7 +81,7 @@ def distil(
     codes : Tensor of shape (n,), int64
         Known class of each row, -1 where unlabelled.
     partition : Tensor of shape (n,), int64
-        Novel class of each unlabelled row; -1 for labelled rows, and for unlabelled rows that no class is sure of.
+        Novel class of each unlabelled row; -1 for labelled rows.
     settings : DistillationSettings
     streams : MemberStreams
     progress : Progress

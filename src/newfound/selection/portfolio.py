@@ -12,7 +12,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -37,6 +37,9 @@ FEWEST_KNOWN = 3
 
 _BALANCE = 0.2  # weight of the entropy in the score of a partition: large classes are no proof of information
 _MANY_FOLDS = 4  # ways of hiding known classes from which on a method that often fails may be chosen
+_FEWEST_CLASSES = 0.1  # share of the classes beyond the first that a partition must fill, counted by its entropy
+_TRUSTED = 0.5  # trust in the information from which on it decides between partitions that are nearly ...
+_ALIKE = 0.85  # ... alike
 _EDGES = 10  # neighbours of each row that vote on a partition
 _TRUST_IN_HIDDEN = 2.0  # weight of the hidden accuracy beside the information, both being equally reliable
 _SMOOTHING = 0.3  # of the hidden accuracies over candidates with the same representation or method
@@ -57,12 +60,15 @@ class Portfolio:
         Mutual information over the edges of all representations' graphs, less a share of the entropy.
     within : ndarray of shape (c,)
         Share of these edges that stay within a class.
+    is_empty : ndarray of shape (c,), bool
+        Whether one class holds nearly all rows, so that nothing was found.
     """
 
     names: list[Name]
     partitions: Codes
     information: Floats
     within: Floats
+    is_empty: NDArray[np.bool_]
 
     def agreement(self, rng: np.random.RandomState) -> Floats:
         """Mean agreement of each partition with all of them, from 0 to 1; (c,)."""
@@ -139,13 +145,15 @@ def build_portfolio(
             labels.append(partition)
         if time.monotonic() > deadline:
             break
-    information, within = np.array([_edge_scores(partition, edges, n_classes) for partition in labels]).T
-    return Portfolio(found, np.array(labels), information, within)
-
-
-def _edge_scores(partition: Codes, edges: list[Codes], n_classes: int) -> tuple[float, float]:
-    told = np.mean([cuts.edge_information(partition, graph, n_classes) for graph in edges], axis=0)
-    return float(told[0] - _BALANCE * cuts.entropy(partition)), float(told[1])
+    information, within = np.array(
+        [
+            np.mean([cuts.edge_information(partition, graph, n_classes) for graph in edges], axis=0)
+            for partition in labels
+        ]
+    ).T
+    entropies = np.array([cuts.entropy(partition) for partition in labels])
+    is_empty = np.exp(entropies) < 1 + _FEWEST_CLASSES * (n_classes - 1)
+    return Portfolio(found, np.array(labels), information - _BALANCE * entropies, within, is_empty)
 
 
 @dataclass(frozen=True)
@@ -308,9 +316,10 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
         score = _standardised(agreement) + _standardised(portfolio.within)
         usual = [space in spaces.FEW_KNOWN and method in cuts.FEW_KNOWN for space, method in portfolio.names]
         score[~np.array(usual)] -= np.ptp(score) + 1.0
+    last = portfolio.is_empty.copy()
     if evidence.n_folds < _MANY_FOLDS:
-        bold = np.array([method in cuts.NEED_EVIDENCE for _, method in portfolio.names])
-        score[bold] -= np.ptp(score) + 1.0
+        last |= np.array([method in cuts.NEED_EVIDENCE for _, method in portfolio.names])
+    score[last] -= np.ptp(score) + 1.0
     order = np.argsort(-score, kind="stable")
     names = [portfolio.names[i] for i in order]
     leaderboard = Records(
@@ -326,6 +335,54 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
         for place, i in enumerate(order)
     )
     return Choice(portfolio.partitions[order], names, score[order], evidence, leaderboard)
+
+
+def remake(
+    choice: Choice,
+    rows: Floats,
+    codes: Codes,
+    layout: Layout,
+    n_classes: int,
+    rng: np.random.RandomState,
+    *,
+    n_best: int,
+    device: torch.device | str = "cpu",
+) -> Choice:
+    """Make the best candidates anew, with more rows: a graph of few rows misses how classes hang together.
+
+    Where the information of a partition can be trusted, the first is then exchanged for the most informative spectral
+    partition among those that nearly agree with it.
+
+    Parameters
+    ----------
+    choice : Choice
+    rows, codes, layout, n_classes, rng, device : as for `build_portfolio`
+    n_best : int
+        Number of candidates.
+
+    Returns
+    -------
+    Choice
+        With partitions of these rows, one for each of the best candidates, and the same leaderboard.
+    """
+    best = choice.names[:n_best]
+    trusted = choice.evidence.trust_in_information >= _TRUSTED
+    variants = [(name, method) for name, _ in best for method in cuts.SPECTRAL] if trusted else []
+    names = list(dict.fromkeys(best + variants))
+    portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
+    places = [portfolio.names.index(name) for name in best]
+    partitions = portfolio.partitions[places]
+    if trusted:
+        alike = _agreement_with(portfolio.partitions[places[0]], portfolio.partitions) >= _ALIKE
+        alike &= ~portfolio.is_empty
+        alike[places[0]] = True
+        partitions[0] = portfolio.partitions[np.where(alike, portfolio.information, -np.inf).argmax()]
+    return replace(choice, partitions=partitions, names=best)
+
+
+def _agreement_with(partition: Codes, partitions: Codes) -> Floats:
+    """Normalised mutual information of a partition (n,) with others (c, n); (c,)."""
+    return np.array([_normalised_information(np.stack([partition, other]))[0, 1] for other in partitions])
 
 
 def _lead(values: Floats) -> Floats:

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import builtins
+import copy
+import pickle
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from newfound.errors import MissingExtraError
+from newfound.records import Records
+
+TABLE = Records(
+    [
+        {"rank": 1, "method": "k-means", "score": 0.123456, "hidden": None},
+        {"rank": 10, "method": "Ward", "score": -12.0, "hidden": 1.0},
+    ]
+)
+
+
+def test_prints_as_an_aligned_table() -> None:
+    assert str(TABLE).splitlines() == [
+        "rank  method   score  hidden",
+        "   1  k-means  0.123       -",
+        "  10  Ward       -12       1",
+    ]
+
+
+def test_is_a_list_of_dicts() -> None:
+    assert TABLE[0]["method"] == "k-means"
+    assert list(TABLE) == [dict(record) for record in TABLE]
+    assert len(TABLE) == 2
+    for other in (copy.deepcopy(TABLE), pickle.loads(pickle.dumps(TABLE))):
+        assert other == TABLE
+        assert isinstance(other, Records)
+
+
+def test_records_need_not_have_the_same_keys() -> None:
+    table = Records([{"a": 1}, {"b": "x", "a": 2}])
+    assert table.columns == ["a", "b"]
+    assert str(table).splitlines() == ["a  b", "1  -", "2  x"]
+    assert table.to_frame().columns.tolist() == ["a", "b"]
+
+
+def test_becomes_a_data_frame() -> None:
+    frame = TABLE.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["score"].tolist() == [0.123456, -12.0]
+    assert frame.columns.tolist() == TABLE.columns == ["rank", "method", "score", "hidden"]
+
+
+def test_nothing_to_show() -> None:
+    assert str(Records()) == ""
+    assert Records().columns == []
+    assert Records().to_frame().empty
+    assert Records()._repr_html_().startswith("<table>")
+
+
+def test_html_is_escaped() -> None:
+    html = Records([{"<b>": "a & b", "n": 0.5}])._repr_html_()
+    assert html == (
+        "<table><thead><tr><th>&lt;b&gt;</th><th>n</th></tr></thead>"
+        "<tbody><tr><td>a &amp; b</td><td>0.5</td></tr></tbody></table>"
+    )
+
+
+def test_without_pandas_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without_pandas(name: str, *args: Any, **settings: Any) -> Any:
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *args, **settings)
+
+    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    with pytest.raises(MissingExtraError, match="pip install"):
+        TABLE.to_frame()
