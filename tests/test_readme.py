@@ -20,7 +20,7 @@ def test_the_examples_print_what_their_comments_say(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))  # where the trials of the tuning are kept
     names: dict[str, Any] = {}
     for code in EXAMPLES:
-        exec(code.replace("AutoDiscoverer(", "AutoDiscoverer(time_limit=4, "), names)  # else it takes a minute
+        exec(code.replace("AutoDiscoverer(", "AutoDiscoverer(time_limit=8, "), names)  # else it takes a minute
     expression, _, promised = EXAMPLES[-1].strip().splitlines()[-1].partition("  # ")
     assert eval(expression, names) == ast.literal_eval(promised)
     assert names["fruit"].isna().any(axis=None)

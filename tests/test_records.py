@@ -36,6 +36,11 @@ def test_is_a_list_of_dicts() -> None:
         assert isinstance(other, Records)
 
 
+def test_some_records_print_as_a_table_too() -> None:
+    assert str(TABLE[:1]).splitlines() == str(TABLE).replace("  10  Ward       -12       1", "").splitlines()[:2]
+    assert isinstance(TABLE[1:], Records)
+
+
 def test_records_need_not_have_the_same_keys() -> None:
     table = Records([{"a": 1}, {"b": "x", "a": 2}])
     assert table.columns == ["a", "b"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 from newfound.errors import MissingExtraError
 
@@ -18,6 +18,15 @@ class Records(list[dict[str, Any]]):
     2   0.51
     3  0.761
     """
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Records: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> dict[str, Any] | Records:
+        """One record, or some of them as records again."""
+        found = super().__getitem__(place)
+        return Records(found) if isinstance(found, list) else found
 
     @property
     def columns(self) -> list[str]:

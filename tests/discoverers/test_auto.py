@@ -117,6 +117,7 @@ def test_known_classes_that_say_little_are_warned_of(monkeypatch: pytest.MonkeyP
 def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
     model = nf.AutoDiscoverer(2)
     model.known_classes_ = np.arange(5)
+    model.history_ = [{}] * model._n_epochs()
     evidence = Evidence(n_folds=8, trust_in_information=1.0)
     found = np.array([0, 0, 0, 1, 1, 1, 1, 1])
     same, other = 1 - found, np.array([0, 0, 1, 1, 1, 1, 1, 1])
@@ -125,6 +126,16 @@ def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
     np.testing.assert_allclose(model.class_confidence_, [(1 + 2 / 3) / 2, (1 + 5 / 6) / 2])
     assert model.confidence_ == pytest.approx(3 / 8 * model.class_confidence_[0] + 5 / 8 * model.class_confidence_[1])
     assert model.weaknesses_ == []
+
+
+def test_training_that_ended_early_is_a_weakness() -> None:
+    model = nf.AutoDiscoverer(2)
+    model.known_classes_ = np.arange(5)
+    model.history_ = [{}]
+    found = np.array([0, 0, 1, 1])
+    evidence = Evidence(n_folds=8, trust_in_information=1.0)
+    with pytest.warns(UserWarning, match="the training of the networks ended early; allow more time"):
+        model._judge(Choice(found[None], [("a", "x")], np.zeros(1), evidence, Records()), found, 2)
 
 
 @pytest.mark.parametrize("n_novel", [1, 2, 3, 7])
@@ -143,8 +154,9 @@ def test_confidences_are_shares(n_novel: int) -> None:
 
 def test_networks_keep_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, truth = blobs(sizes=(1000, 100, 20))
-    right = Choice((truth[y < 0] - 6)[None], [("columns", "k-means")], np.zeros(1), Evidence(8), Records())
-    monkeypatch.setattr(nf.AutoDiscoverer, "_choose", lambda *args: right)
+    right = truth[y < 0] - 6
+    choice = Choice(right[None], [("columns", "k-means")], np.zeros(1), Evidence(8), Records())
+    monkeypatch.setattr(nf.AutoDiscoverer, "_choose", lambda *args: (choice, np.arange(len(X)), right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = auto(n_novel_classes=3, training_steps=300).fit(X, y)

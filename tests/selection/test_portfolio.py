@@ -22,6 +22,7 @@ from newfound.selection.portfolio import (
     build_portfolio,
     gather_evidence,
     rank,
+    remake,
     sample_of_each,
 )
 from newfound.tables import Layout
@@ -326,3 +327,34 @@ def test_samples_of_each_kind(codes: list[int], most: int, seed: int) -> None:
     assert (np.diff(some) > 0).all()
     for kind in (kinds < 0, kinds >= 0):
         assert kind[some].sum() == min(most, kind.sum())
+
+
+# ---- the choice, made anew
+
+
+@pytest.mark.parametrize("trust", [0.0, 1.0])
+def test_the_choice_is_made_anew_with_more_rows(trust: float) -> None:
+    rows, codes, truth = table(n_each=40)
+    few = sample_of_each(codes, 60, rng())
+    evidence = Evidence(n_folds=8, trust_in_information=trust, advantage={("columns", "k-means"): 1.0})
+    choice = rank(build_portfolio(rows[few], codes[few], LAYOUT, N_NOVEL, rng()), evidence, rng())
+    partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), n_best=2)
+    assert clustering_accuracy(truth[codes < 0], partition) > 0.95
+
+
+@pytest.mark.parametrize(("trust", "expected"), [(1.0, "near"), (0.4, "chosen")])
+def test_only_near_partitions_and_trusted_information_replace_the_choice(
+    monkeypatch: pytest.MonkeyPatch, trust: float, expected: str
+) -> None:
+    found = {"chosen": np.arange(200) // 100, "far": np.arange(200) % 2}
+    found["near"] = np.where(np.arange(200) == 99, 1, found["chosen"])
+    names = [("columns", "k-means"), ("columns", "spectral 0.3"), ("columns", "spectral 1")]
+    information = np.array([0.5, 0.6, 0.9])
+    offered = Portfolio(
+        names, np.stack([found["chosen"], found["near"], found["far"]]), information, np.ones(3), np.zeros(3, bool)
+    )
+    monkeypatch.setattr(module, "build_portfolio", lambda *args, **settings: offered)
+    evidence = Evidence(8, trust_in_information=trust)
+    choice = module.Choice(found["chosen"][None], names[:1], np.zeros(1), evidence, Records())
+    partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), n_best=1)
+    np.testing.assert_array_equal(partition, found[expected])

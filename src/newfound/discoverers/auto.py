@@ -47,9 +47,10 @@ _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _N_TASKS = 8
 _IMITATION = 0.375  # share of the steps
 _N_NEIGHBOURS = 10
-_N_JUDGES = 4  # candidates whose agreement is the confidence
+_N_BEST = 4  # candidates that are made anew with more rows, and whose agreement is the confidence
 _UNSURE = 0.5
 _LITTLE_TRUST = 0.2
+_ENOUGH_TRAINING = 0.5  # share of the epochs
 _FOUND_BY_ALL = 0.9  # mean hidden accuracy from which on it matters little which candidate is chosen
 # Shares of the time limit at which each step is to have ended; the networks get the rest.
 _TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE, _TIME_FOR_TRAINING = 0.25, 0.5, 0.93
@@ -165,26 +166,29 @@ class AutoDiscoverer(PackedDiscoverer):
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
         self.input_ = InputMap.fit(rows, codes, self.encoder_.layout_)
         learners = sample_of_each(codes, _MOST_ROWS, rng)
-        choice = self._choose(rows[learners], codes[learners], n_novel, rng)
-        self._taught = choice.partitions[0]
+        choice, some, self._taught = self._choose(rows[learners], codes[learners], n_novel, rng)
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         trained, _ = self._train_members(self.input_.transform(rows[learners]), codes[learners], n_novel, seeds)
         self.network_ = self._load(trained)
         found = self._agree(rows, codes, n_novel, rng)
         unlabelled = np.flatnonzero(codes < 0)
-        self._judge(choice, found[np.searchsorted(unlabelled, learners[codes[learners] < 0])], n_novel)
+        compared = np.intersect1d(unlabelled, learners[some])
+        self._judge(choice, found[np.searchsorted(unlabelled, compared)], n_novel)
         return found
 
     def _deadline(self, share: float) -> float:
         return math.inf if self.time_limit is None else self._start + share * self.time_limit
 
-    def _choose(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Choice:
-        """Choose among partitions of the unlabelled rows."""
+    def _choose(
+        self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState
+    ) -> tuple[Choice, NDArray[np.intp], Codes]:
+        """Choose among partitions; returns the choice, the rows it was made with, and the unlabelled rows' classes."""
         layout = self.encoder_.layout_
         n_unlabelled = int((codes < 0).sum())
         if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
             partition = np.arange(n_unlabelled) % max(1, n_novel)
-            return Choice(partition[None], [], np.empty(0), Evidence(), Records())
+            nothing_to_choose = Choice(partition[None], [], np.empty(0), Evidence(), Records())
+            return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
         deadline = self._deadline(_TIME_FOR_PORTFOLIO)
         portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
@@ -194,13 +198,14 @@ class AutoDiscoverer(PackedDiscoverer):
         many = (codes < 0) | np.isin(np.arange(len(codes)), some)
         device = pick_device(self.device)
         # With a time limit there is one graph of many rows, not one for each of several representations.
-        n_best = _N_JUDGES if self.time_limit is None else 1
-        return remake(choice, rows[many], codes[many], layout, n_novel, rng, n_best=n_best, device=device)
+        n_best = _N_BEST if self.time_limit is None else 1
+        partition = remake(choice, rows[many], codes[many], layout, n_novel, rng, n_best=n_best, device=device)
+        return choice, some, partition
 
     def _judge(self, choice: Choice, found: Codes, n_novel: int) -> None:
         """Say how sure the result is: ``found`` are the classes of the rows that took part in the choice."""
         self.leaderboard_ = choice.leaderboard
-        judges = choice.partitions[:_N_JUDGES]
+        judges = choice.partitions[:_N_BEST]
         self.class_confidence_ = np.array([_overlap(found == j, judges) for j in range(n_novel)])
         shares = np.bincount(found, minlength=n_novel) / max(1, len(found))
         self.confidence_ = min(1.0, float(shares @ self.class_confidence_)) if n_novel else 1.0  # shares are rounded
@@ -224,6 +229,8 @@ class AutoDiscoverer(PackedDiscoverer):
             and np.mean(list(evidence.accuracy.values())) < _FOUND_BY_ALL
         ):
             reasons.append("the known classes say little about how the novel ones differ")
+        if len(self.history_) < _ENOUGH_TRAINING * self._n_epochs():
+            reasons.append("the training of the networks ended early; allow more time")
         if self.confidence_ < _UNSURE:
             reasons.append(f"the best candidates disagree (confidence {self.confidence_:.2f})")
         return reasons

@@ -12,7 +12,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -347,10 +347,10 @@ def remake(
     *,
     n_best: int,
     device: torch.device | str = "cpu",
-) -> Choice:
-    """Make the best candidates anew, with more rows: a graph of few rows misses how classes hang together.
+) -> Codes:
+    """Make the chosen partition anew, with more rows: a graph of few rows misses how classes hang together.
 
-    Where the information of a partition can be trusted, the first is then exchanged for the most informative spectral
+    Where the information of a partition can be trusted, it is then exchanged for the most informative spectral
     partition among those that nearly agree with it.
 
     Parameters
@@ -358,26 +358,27 @@ def remake(
     choice : Choice
     rows, codes, layout, n_classes, rng, device : as for `build_portfolio`
     n_best : int
-        Number of candidates.
+        Number of the best candidates whose representations are used.
 
     Returns
     -------
-    Choice
-        With partitions of these rows, one for each of the best candidates, and the same leaderboard.
+    ndarray of shape (n_unlabelled,), int64
+        Class of each unlabelled row.
     """
     best = choice.names[:n_best]
     trusted = choice.evidence.trust_in_information >= _TRUSTED
-    variants = [(name, method) for name, _ in best for method in cuts.SPECTRAL] if trusted else []
-    names = list(dict.fromkeys(best + variants))
-    portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
-    places = [portfolio.names.index(name) for name in best]
-    partitions = portfolio.partitions[places]
+    names = [best[0]]
     if trusted:
-        alike = _agreement_with(portfolio.partitions[places[0]], portfolio.partitions) >= _ALIKE
+        names = list(dict.fromkeys(best + [(name, method) for name, _ in best for method in cuts.SPECTRAL]))
+    portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
+    chosen = portfolio.names.index(best[0])
+    if trusted:
+        alike = _agreement_with(portfolio.partitions[chosen], portfolio.partitions) >= _ALIKE
         alike &= ~portfolio.is_empty
-        alike[places[0]] = True
-        partitions[0] = portfolio.partitions[np.where(alike, portfolio.information, -np.inf).argmax()]
-    return replace(choice, partitions=partitions, names=best)
+        alike[chosen] = True
+        chosen = int(np.where(alike, portfolio.information, -np.inf).argmax())
+    partition: Codes = portfolio.partitions[chosen]
+    return partition
 
 
 def _agreement_with(partition: Codes, partitions: Codes) -> Floats:
