@@ -331,3 +331,14 @@ def test_categories_are_never_squashed() -> None:
     rows[0] = 1.0  # one row in five hundred: 22 standard deviations from the mean
     layout = Layout(("number", "category"), np.arange(2), np.array([False, True]))
     assert InputMap.fit(rows, np.arange(500) % 2 - 1, layout).heavy.tolist() == [True, False]
+
+
+def test_a_known_class_that_misses_every_sample_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bucket of the novel classes is not mistaken for the last known class, of which no row was drawn."""
+    monkeypatch.setattr(module, "_MOST_ROWS", 150)
+    X, y, truth = blobs()
+    X, y, truth = np.vstack([X, [[40.0] * 4]]), np.append(y, 6), np.append(truth, 9)
+    seed = next(s for s in range(99) if 270 not in module.sample_of_each(y, 150, np.random.RandomState(s)))
+    model = quiet(auto(n_novel_classes=3, training_steps=200, random_state=seed), X, y)
+    novel = (truth >= 6) & (truth < 9)
+    assert np.isin(model.predict(X[novel]), model.novel_classes_).mean() > 0.9

@@ -225,8 +225,9 @@ def _hidden_tasks(
         return
     n_hidden = n_hidden_classes(n_known, n_novel)
     folds = deal_classes(n_known, n_hidden, min(n_tasks, math.comb(n_known, n_hidden)), rng)
-    # Few known classes can be hidden in few ways; other rows of the same classes are another task still.
-    for fold in itertools.islice(itertools.cycle(folds), n_tasks):
+    # Few known classes can be hidden in few ways; other rows of the same classes are another task, if there are others.
+    has_others = (codes >= 0).sum() > sum(_HIDDEN_ROWS)
+    for fold in itertools.islice(itertools.cycle(folds), n_tasks if has_others else len(folds)):
         is_hidden = np.isin(codes, fold)
         hidden = sample(np.flatnonzero(is_hidden), _HIDDEN_ROWS[0], rng)
         kept = sample(np.flatnonzero((codes >= 0) & ~is_hidden), _HIDDEN_ROWS[1], rng)
