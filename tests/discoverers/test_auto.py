@@ -251,8 +251,8 @@ def test_the_time_limit_is_kept() -> None:
     start = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = auto(n_novel_classes=3, n_members=8, training_steps=100_000, time_limit=2.0).fit(X, y)
-    assert time.monotonic() - start < 5.0  # generous: other work may share the machine
+        model = auto(n_novel_classes=3, n_members=8, training_steps=100_000, time_limit=4.0).fit(X, y)
+    assert time.monotonic() - start < 12.0  # generous: other work may share the machine
     assert 0 < len(model.history_) < 1000
     assert "_start" not in vars(model)
     assert "_taught" not in vars(model)
@@ -264,7 +264,7 @@ def test_steps_end_at_their_shares_of_the_time_limit(monkeypatch: pytest.MonkeyP
 
     def note(name: str, call: Any) -> Any:
         def noted(*args: Any, **settings: Any) -> Any:
-            asked[name] = settings["deadline"] if "deadline" in settings else args[6].deadline
+            asked[name] = settings["deadline"] if "deadline" in settings else args[5].deadline
             return call(*args, **settings)
 
         return noted
@@ -333,12 +333,13 @@ def test_categories_are_never_squashed() -> None:
     assert InputMap.fit(rows, np.arange(500) % 2 - 1, layout).heavy.tolist() == [True, False]
 
 
-def test_a_known_class_that_misses_every_sample_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rare", [0, 6])
+def test_a_known_class_that_misses_every_sample(monkeypatch: pytest.MonkeyPatch, rare: int) -> None:
     """The bucket of the novel classes is not mistaken for the last known class, of which no row was drawn."""
     monkeypatch.setattr(module, "_MOST_ROWS", 150)
     X, y, truth = blobs()
-    X, y, truth = np.vstack([X, [[40.0] * 4]]), np.append(y, 6), np.append(truth, 9)
+    y = np.where((y >= rare) & (y >= 0), y + 1, y)
+    X, y = np.vstack([X, [[40.0] * 4]]), np.append(y, rare)
     seed = next(s for s in range(99) if 270 not in module.sample_of_each(y, 150, np.random.RandomState(s)))
     model = quiet(auto(n_novel_classes=3, training_steps=200, random_state=seed), X, y)
-    novel = (truth >= 6) & (truth < 9)
-    assert np.isin(model.predict(X[novel]), model.novel_classes_).mean() > 0.9
+    assert np.isin(model.predict(X[:-1][truth >= 6]), model.novel_classes_).mean() > 0.9

@@ -57,7 +57,6 @@ def train(
     *,
     partition: Tensor | None = None,
     broken_member: int | None = None,
-    grouped: bool = True,
 ) -> tuple[DiscoveryNetwork, Progress]:
     streams = MemberStreams(seeds, dtype=torch.float64)
     network = network_of(streams)
@@ -67,7 +66,6 @@ def train(
                 parameter[broken_member] = torch.nan
     progress = Progress(0)
     neighbours = neighbours_within(problem.rows, problem.codes, 4)
-    groups = problem.groups if grouped else None
     double = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)  # for the decoder, which the training makes itself
     try:
@@ -75,7 +73,6 @@ def train(
             network,
             problem.rows,
             neighbours,
-            groups,
             problem.codes,
             taught(problem, partition),
             distillation_settings,
@@ -87,10 +84,9 @@ def train(
     return network.eval(), progress
 
 
-@pytest.mark.parametrize("grouped", [True, False])
-def test_a_partition_and_the_known_classes_are_learned(clear: Problem, grouped: bool) -> None:
+def test_a_partition_and_the_known_classes_are_learned(clear: Problem) -> None:
     problem = clear
-    network, _ = train(problem, SEEDS, LONG, grouped=grouped)
+    network, _ = train(problem, SEEDS, LONG)
     with torch.inference_mode():
         known, novel = network.proba(problem.rows.expand(3, -1, -1))
     unlabelled = problem.codes < 0
@@ -166,7 +162,7 @@ def test_no_novel_classes() -> None:
     network = DiscoveryNetwork(encoder, 2, 5, N_KNOWN, 0, streams)
     rows, progress = problem.rows.float(), Progress(0)
     neighbours = neighbours_within(rows, codes, 4)
-    distil(network, rows, neighbours, None, codes, torch.full_like(codes, -1), SHORT, streams, progress)
+    distil(network, rows, neighbours, codes, torch.full_like(codes, -1), SHORT, streams, progress)
     assert [set(epoch) - {"stage", "epoch", "seconds"} for epoch in progress.history] == [
         {"classification", "reconstruction"},
         {"classification"},

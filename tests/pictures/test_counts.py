@@ -22,7 +22,13 @@ def test_estimate_and_criteria_are_named(tmp_path: Path) -> None:
     flat = Criterion("silent", np.zeros(K))
     draw_counts([tmp_path / "c.svg"], PROBABILITIES, [*made(3), flat], chosen=4, interval=(2, 6))
     words = words_in(tmp_path / "c.svg")
-    assert {"4 novel classes, likely 2 to 6", "estimate", "likely range", "criterion 0", "criterion 2"} <= words
+    assert {
+        "4 novel classes, likely 2 to 6",
+        "estimate (median)",
+        "likely range",
+        "criterion 0",
+        "criterion 2",
+    } <= words
     assert not {"silent", "all others"} & words
 
 

@@ -72,6 +72,21 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         write(tmp_path / "gone")
 
 
+def test_the_kind_of_file_is_told_by_its_name(tmp_path: Path) -> None:
+    with sheet([tmp_path / "A.PNG"], 2.0):
+        pass
+    assert (tmp_path / "A.PNG").read_bytes().startswith(PNG)
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a"])
+def test_other_kinds_of_files_are_refused_before_anything_is_drawn(tmp_path: Path, name: str) -> None:
+    with (
+        pytest.raises(InputError, match=rf"{name}', but expected a name that ends in \.png or \.svg"),
+        sheet([tmp_path / name], 2.0),
+    ):
+        pytest.fail("the block must not run")
+
+
 def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     png, svg = write(tmp_path)
     before = png.read_bytes()

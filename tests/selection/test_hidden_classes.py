@@ -192,6 +192,19 @@ class HideTheFirstTwo:
         yield np.flatnonzero(~hidden), np.flatnonzero(hidden)
 
 
+def test_rows_that_a_splitter_leaves_out_are_not_fitted() -> None:
+    class WithoutTheThird(HideTheFirstTwo):
+        def split(self, X: Any, y: Any) -> Any:
+            for train, hidden in super().split(X, y):
+                yield train[y[train] != 2], hidden
+
+    rng = np.random.RandomState(0)
+    (task,) = HiddenTable(TABLE, LABELS).tasks(3, cv=WithoutTheThird(), with_unlabelled=True, held_out=0.25, rng=rng)
+    (every,) = HiddenTable(TABLE, LABELS).tasks(3, cv=HideTheFirstTwo(), with_unlabelled=True, held_out=0.25, rng=rng)
+    assert 2 in LABELS[every.fitted]
+    assert set(LABELS[task.fitted]) == set(LABELS[every.fitted]) - {2}
+
+
 def test_throwing_hidden_and_novel_classes_together_costs_f1_alone() -> None:
     class Joining(Fake):
         def predict_novel(self, X: Any) -> Any:

@@ -98,11 +98,11 @@ def _kmeans_around(rows: Floats, known: Floats, n_novel: int, n_init: int, rng: 
 
 
 def class_means(rows: Floats, codes: NDArray[np.int64]) -> Floats:
-    """Mean of the rows of each code 0, 1, ...; rows of code -1 are left out. Shape (n_classes, d)."""
+    """Mean of the rows of each code 0, 1, ..., 0 without any; rows of code -1 are left out. Shape (n_classes, d)."""
     labelled = codes >= 0
     sums = np.zeros((codes.max(initial=-1) + 1, rows.shape[1]))
     np.add.at(sums, codes[labelled], rows[labelled])
-    means: Floats = sums / np.bincount(codes[labelled], minlength=len(sums))[:, None]
+    means: Floats = sums / np.maximum(1, np.bincount(codes[labelled], minlength=len(sums)))[:, None]
     return means
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from newfound.learning.neighbours import nearest_neighbours
 
@@ -19,6 +19,7 @@ Indices = NDArray[np.int64]
 _ROUNDS = 24  # halvings of the interval in which a row's scale lies
 _SMALLEST_SCALE = 1e-3  # of a row's scale, as a share of its mean distance
 _TOLERANCE = 1e-6  # of eigenvalues; looser ones cost several points of accuracy where eigenvalues lie close
+_ROUGH_TOLERANCE = 1e-2
 _SPARE_COMPONENTS = 4  # are sought beyond those asked for, since the last ones found are the least sure
 _DENSE_ROWS = 300  # up to so many rows, a dense matrix is quicker
 _SMALLEST_BASIS = 32
@@ -193,7 +194,13 @@ def _lanczos(
     operator = LinearOperator((n, n), matvec=lambda vector: times(vector.ravel()), dtype=np.float64)
     n_basis = min(n, max(2 * n_components + 1, _SMALLEST_BASIS))
     start = rng.uniform(-1, 1, n)
-    values, vectors = eigsh(operator, n_components, which="LA", v0=start, tol=_TOLERANCE, ncv=n_basis)
+    try:
+        values, vectors = eigsh(operator, n_components, which="LA", v0=start, tol=_TOLERANCE, ncv=n_basis)
+    except ArpackNoConvergence:  # eigenvalues that lie very close; rough eigenvectors are better than none
+        n_basis = min(n, 4 * n_basis)
+        values, vectors = eigsh(
+            operator, n_components, which="LA", v0=start, tol=_ROUGH_TOLERANCE, ncv=n_basis, maxiter=100 * n
+        )
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
 

@@ -63,13 +63,8 @@ def representations(
         With m of at most 100. Representations that the table or the labels do not allow are left out, and those in
         which all rows are equal; the columns themselves never are.
     """
-
-    def wanted(name: str) -> bool:
-        return names is None or name in names
-
-    bank = _Bank(rows, codes, layout, rng)
-    for name, make in bank.entries():
-        if wanted(name):
+    for name, make in _Bank(rows, codes, layout, rng).entries():
+        if names is None or name in names:
             made = make()
             if name == RAW or np.ptp(made, axis=0).max() > _ROUNDING * np.abs(made).max():
                 yield name, made

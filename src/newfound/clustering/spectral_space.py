@@ -96,8 +96,8 @@ class SpectralSpace:
         unlabelled = np.flatnonzero(self.codes < 0)
         weights = _edges(rows, self.anchors, self.n_neighbors)
         kinds = np.where(self.codes < 0, self.n_known, self.codes)
-        members = csr_array((np.ones(len(kinds)), (np.arange(len(kinds)), kinds)), (len(kinds), self.n_known + 1))
-        votes = (weights @ members).toarray()
+        belongs = csr_array((np.ones(len(kinds)), (np.arange(len(kinds)), kinds)), (len(kinds), self.n_known + 1))
+        votes = (weights @ belongs).toarray()
         shares: Floats = votes / votes.sum(axis=1, keepdims=True)
         if not len(unlabelled):
             return shares, np.empty((len(rows), 0))

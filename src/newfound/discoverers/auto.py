@@ -23,8 +23,8 @@ from newfound.learning.neighbours import neighbours_within
 from newfound.learning.progress import Progress
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.records import Records
+from newfound.selection.hidden_classes import FEWEST_KNOWN
 from newfound.selection.portfolio import (
-    FEWEST_KNOWN,
     Choice,
     Evidence,
     build_portfolio,
@@ -44,6 +44,7 @@ _HEAVY = 8.0  # standard deviations from which on a column has a heavy tail
 _RIDGE = 1.0
 _PORTFOLIO_ROWS = 3_000
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
+_FEW_ROWS = 10  # of every known class, however rare, from which the networks learn
 _N_TASKS = 8
 _IMITATION = 0.375  # share of the steps
 _N_NEIGHBOURS = 10
@@ -82,7 +83,7 @@ class AutoDiscoverer(PackedDiscoverer):
     random_state : int, RandomState or None, default=None
         Seed.
     verbose : int, default=0
-        1 shows a progress bar of the training.
+        1 shows a progress bar of the training, which begins once a partition is chosen.
 
     Attributes
     ----------
@@ -95,11 +96,14 @@ class AutoDiscoverer(PackedDiscoverer):
         unlabelled rows' neighbours, and agreement with the other candidates. ``print`` shows it as a table,
         ``to_frame()`` makes a data frame.
     confidence_ : float
-        From 0 to 1: how far the best candidates agree with the classes that were found.
+        From 0 to 1: how far the best candidates agree with the classes that were found. Always 1 where there is but one
+        novel class, as there is nothing to choose.
     class_confidence_ : ndarray of shape (n_novel_classes,)
         The same for each novel class.
     weaknesses_ : list of str
         Why the result should be doubted, in words; empty where nothing speaks against it.
+    n_classes_estimate_ : NClassesEstimate
+        How many novel classes there may be, where ``n_novel_classes`` is "auto"; model files do not keep it.
     member_labels_ : ndarray of shape (n_members, n)
         Class of each training row according to each member alone.
     history_ : list of dict
@@ -165,7 +169,7 @@ class AutoDiscoverer(PackedDiscoverer):
 
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
         self.input_ = InputMap.fit(rows, codes, self.encoder_.layout_)
-        learners = sample_of_each(codes, _MOST_ROWS, rng)
+        learners = np.union1d(sample_of_each(codes, _MOST_ROWS, rng), _some_of_each_class(codes))
         choice, some, self._taught = self._choose(rows[learners], codes[learners], n_novel, rng)
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         trained, _ = self._train_members(self.input_.transform(rows[learners]), codes[learners], n_novel, seeds)
@@ -190,10 +194,14 @@ class AutoDiscoverer(PackedDiscoverer):
             nothing_to_choose = Choice(partition[None], [], np.empty(0), Evidence(), Records())
             return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
+        begin = time.monotonic()
         deadline = self._deadline(_TIME_FOR_PORTFOLIO)
         portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
+        seconds = time.monotonic() - begin
         deadline = self._deadline(_TIME_FOR_EVIDENCE)
-        evidence = gather_evidence(rows, codes, layout, n_novel, rng, n_tasks=_N_TASKS, deadline=deadline)
+        evidence = gather_evidence(
+            rows, codes, layout, n_novel, rng, n_tasks=_N_TASKS, deadline=deadline, seconds_each=seconds
+        )
         choice = rank(portfolio, evidence, rng)
         many = (codes < 0) | np.isin(np.arange(len(codes)), some)
         device = pick_device(self.device)
@@ -268,7 +276,7 @@ class AutoDiscoverer(PackedDiscoverer):
         neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
         partition = torch.full_like(codes, -1)
         partition[codes < 0] = torch.as_tensor(self._taught, device=codes.device)
-        distil(network, rows, neighbours, None, codes, partition, self._settings(), streams, progress)
+        distil(network, rows, neighbours, codes, partition, self._settings(), streams, progress)
 
     def _run(
         self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]
@@ -310,12 +318,17 @@ def _shares(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats:
     return shares
 
 
-def _overlap(members: NDArray[np.bool_], judges: Codes) -> float:
-    """Mean over partitions of the overlap of a class with the most similar class there: shared over joint rows."""
+def _some_of_each_class(codes: Codes) -> NDArray[np.intp]:
+    """Row numbers of a few rows of every known class, so that no sample misses one."""
+    return np.concatenate([np.flatnonzero(codes == known)[:_FEW_ROWS] for known in range(codes.max(initial=-1) + 1)])
+
+
+def _overlap(inside: NDArray[np.bool_], judges: Codes) -> float:
+    """Mean over partitions of the overlap of a class, given by its rows, with the most similar class there."""
     overlaps = []
     for partition in judges:
-        shared = np.bincount(partition[members], minlength=partition.max(initial=0) + 1)
-        joint = np.bincount(partition, minlength=len(shared)) + members.sum() - shared
+        shared = np.bincount(partition[inside], minlength=partition.max(initial=0) + 1)
+        joint = np.bincount(partition, minlength=len(shared)) + inside.sum() - shared
         overlaps.append(float((shared / np.maximum(1, joint)).max()))
     return float(np.mean(overlaps))
 

@@ -34,7 +34,7 @@ class DistillationSettings:
     imitation_steps, refinement_steps : int
         Steps in which the networks imitate the partition, and in which they sharpen it.
     batch_size : int
-        Largest number of rows in a step.
+        Largest number of rows in a step, before rare ones are repeated and neighbours are added.
     learning_rate : float
         The largest; it rises and falls in each stage.
     smoothing : float
@@ -61,7 +61,6 @@ def distil(
     network: DiscoveryNetwork,
     rows: Tensor,
     neighbours: Tensor,
-    groups: Tensor | None,
     codes: Tensor,
     partition: Tensor,
     settings: DistillationSettings,
@@ -76,8 +75,6 @@ def distil(
     rows : Tensor of shape (n, d)
     neighbours : Tensor of shape (n, k), int64
         Neighbours of each row, of the same kind: labelled rows have labelled neighbours of their class.
-    groups : Tensor of shape (d,), int64, or None
-        Columns that are swapped together (see `corrupt`).
     codes : Tensor of shape (n,), int64
         Known class of each row, -1 where unlabelled.
     partition : Tensor of shape (n,), int64
@@ -86,11 +83,12 @@ def distil(
     streams : MemberStreams
     progress : Progress
     """
-    n_known = int(codes.max()) + 1
-    targets = torch.where(codes < 0, n_known, codes)
+    # By the head and not by the codes, of which a sample of the rows may lack the last.
+    bucket = network.classification.bias.shape[-1] - 1
+    targets = torch.where(codes < 0, bucket, codes)
     batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings.batch_size)
     decoder = PackedLinear(streams.n_members, network.n_latent, rows.shape[1], streams).to(rows.device)
-    views = _NearViews(rows, neighbours, groups, settings.swapped, streams)
+    views = _NearViews(rows, neighbours, settings.swapped, streams)
     parameters = [*network.parameters(), *decoder.parameters()]
     network.train()
 
@@ -143,10 +141,8 @@ def _loss(head: PackedLinear, latent: Tensor, classes: Tensor, index: Tensor, sm
 class _NearViews:
     """Rows moved towards a random neighbour, with some values of other rows."""
 
-    def __init__(
-        self, rows: Tensor, neighbours: Tensor, groups: Tensor | None, swapped: float, streams: MemberStreams
-    ) -> None:
-        self._rows, self._neighbours, self._groups = rows, neighbours, groups
+    def __init__(self, rows: Tensor, neighbours: Tensor, swapped: float, streams: MemberStreams) -> None:
+        self._rows, self._neighbours = rows, neighbours
         self._swapped, self._streams = swapped, streams
 
     def neighbour(self, index: Tensor) -> Tensor:
@@ -158,7 +154,7 @@ class _NearViews:
         """Make views of rows, moved at most half the way; (n_members, b) to (n_members, b, d)."""
         towards = embedding(self.neighbour(index), self._rows)
         moved = embedding(index, self._rows).lerp(towards, self._streams.uniform(index.shape[1], 1) / 2)
-        return corrupt(moved, self._rows, self._groups, self._swapped, self._streams)[0]
+        return corrupt(moved, self._rows, None, self._swapped, self._streams)[0]
 
 
 def _endless(batches: MixedBatches, streams: MemberStreams) -> Iterator[Tensor]:

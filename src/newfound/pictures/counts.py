@@ -55,7 +55,7 @@ def draw_counts(
     criteria : sequence of Criterion
         Those without a preference are left out; of many, those with the least say are added up.
     chosen : int
-        The estimate.
+        The estimate: the median of the probabilities, so that a bar beside it may be higher.
     interval : tuple of int
         Its range.
 
@@ -80,7 +80,7 @@ def draw_counts(
         bars.set(ylabel="probability", xlim=(0.4, len(k) + 0.6))
         bars.xaxis.set_major_locator(FixedLocator(k.tolist()) if len(k) <= _TICKS else MaxNLocator(10, integer=True))
         tidy(bars, grid="y")
-        handles: list[Any] = [Patch(color=NOVEL_COLOURS[0], label="estimate")]
+        handles: list[Any] = [Patch(color=NOVEL_COLOURS[0], label="estimate (median)")]
         if low < high:
             handles.append(Patch(color=KNOWN_COLOUR, label="likely range"))
         for place in lines:

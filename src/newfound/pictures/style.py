@@ -30,6 +30,8 @@ SERIES_STROKES = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (6, 1.5, 1.5, 1.5)))
 WIDTH = 8.0  # inches: letters of 8 points stay readable where a page shows the picture 700 pixels wide
 DPI = 200
 SVG_DPI = 110  # of clouds of points, the only part of an SVG file that is drawn as pixels
+# Without a date and a program, the same picture has the same bytes every time; the keys are the kinds of files.
+_BARE: dict[str, dict[str, None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 _LEGEND_MARK, _LEGEND_LETTER = 0.65, 0.075  # inches: a mark with the gaps around it, a letter of a name
 _RC = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
@@ -60,8 +62,11 @@ def sheet(paths: Sequence[Path], height: float, *, constrained: bool = True) -> 
     MissingExtraError
         If matplotlib is not installed.
     InputError
-        If a file cannot be written.
+        If a file is neither .png nor .svg, or cannot be written.
     """
+    for path in paths:
+        if _kind(path) not in _BARE:
+            raise InputError(f"Got a picture named {str(path)!r}, but expected a name that ends in .png or .svg.")
     try:
         from matplotlib import rc_context, style
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -80,12 +85,15 @@ def sheet(paths: Sequence[Path], height: float, *, constrained: bool = True) -> 
             _write(figure, path)
 
 
+def _kind(path: Path) -> str:
+    return path.suffix[1:].lower()
+
+
 def _write(figure: Any, path: Path) -> None:
     """Write a picture, as a whole or not at all."""
-    kind = path.suffix[1:]
-    bare = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}[kind]
+    kind = _kind(path)
     data = io.BytesIO()
-    figure.savefig(data, format=kind, dpi=SVG_DPI if kind == "svg" else DPI, metadata=bare)
+    figure.savefig(data, format=kind, dpi=SVG_DPI if kind == "svg" else DPI, metadata=_BARE[kind])
     content = _lean(data.getvalue()) if kind == "svg" else data.getvalue()
     try:
         with replacing(path) as fresh:

@@ -27,7 +27,9 @@ Scores = dict[str, float]
 
 METRICS = ("f1", "acc", "bacc", "nmi", "ari")
 HELD_OUT = 0.25
-_FEWEST_KNOWN = 3
+FEWEST_KNOWN = 3
+"""Known classes of which two can be hidden while one stays known."""
+
 _MOST_SPLITS = 5  # unless more are asked for: each is a fit
 _REDRAWS = 20
 _MOST_WATCHED = 5_000
@@ -149,9 +151,9 @@ def n_hidden_classes(n_known: int, n_novel: int | None = None) -> int:
     >>> n_hidden_classes(10, 3), n_hidden_classes(10, 9), n_hidden_classes(3, 5)
     (3, 5, 2)
     """
-    if n_known < _FEWEST_KNOWN:
+    if n_known < FEWEST_KNOWN:
         raise InputError(
-            f"y has {n_known} known class{'es' * (n_known != 1)}, but at least {_FEWEST_KNOWN} are needed to hide two "
+            f"y has {n_known} known class{'es' * (n_known != 1)}, but at least {FEWEST_KNOWN} are needed to hide two "
             "and keep one. Label rows of more classes, or fit a discoverer with its default settings, which needs no "
             "hidden classes."
         )
@@ -306,9 +308,10 @@ class HiddenTable:
             raise InputError("Got held_out=1, which leaves no rows to find; expected a share from 0 to below 1.")
         codes = self.labels.codes
         unlabelled = np.flatnonzero(self.labels.unlabelled)
-        base = np.arange(len(codes)) if with_unlabelled else np.flatnonzero(self.labels.labelled)
         tasks = []
-        for _, hidden in self._splits(cv, n_novel, rng):
+        for train, hidden in self._splits(cv, n_novel, rng):
+            base = np.union1d(train, hidden)
+            base = base if with_unlabelled else base[codes[base] >= 0]
             held = _hold_out(hidden, codes, held_out, rng)
             # the only row of a class is both fitted and scored
             alone = held[np.bincount(codes[hidden])[codes[held]] == 1]

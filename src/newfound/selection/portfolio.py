@@ -25,15 +25,12 @@ from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
 from newfound.metrics import clustering_accuracy
 from newfound.records import Records
-from newfound.selection.hidden_classes import deal_classes, n_hidden_classes
+from newfound.selection.hidden_classes import FEWEST_KNOWN, deal_classes, n_hidden_classes
 from newfound.tables import Layout
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Name = tuple[str, str]
-
-FEWEST_KNOWN = 3
-"""Known classes from which two can be hidden while one stays known."""
 
 _BALANCE = 0.2  # weight of the entropy in the score of a partition: large classes are no proof of information
 _MANY_FOLDS = 4  # ways of hiding known classes from which on a method that often fails may be chosen
@@ -87,11 +84,11 @@ def _normalised_information(partitions: Codes) -> Floats:
     c, n = partitions.shape
     k = int(partitions.max()) + 1
     places = partitions + k * np.arange(c)[:, None]
-    members = csr_array((np.ones(c * n), (places.ravel(), np.tile(np.arange(n), c))), shape=(c * k, n))
-    shares = members.sum(axis=1) / n
+    belongs = csr_array((np.ones(c * n), (places.ravel(), np.tile(np.arange(n), c))), shape=(c * k, n))
+    shares = belongs.sum(axis=1) / n
     information = np.empty((c, c))
     for i in range(c):
-        joint = (members[i * k : (i + 1) * k] @ members.T).tocoo()
+        joint = (belongs[i * k : (i + 1) * k] @ belongs.T).tocoo()
         share = joint.data / n
         terms = share * np.log(share / (shares[i * k + joint.row] * shares[joint.col]))
         information[i] = np.bincount(joint.col // k, terms, minlength=c)
@@ -189,6 +186,7 @@ def gather_evidence(
     *,
     n_tasks: int,
     deadline: float = math.inf,
+    seconds_each: float = 0.0,
 ) -> Evidence:
     """Hide known classes and see which candidates find them.
 
@@ -201,10 +199,12 @@ def gather_evidence(
     n_tasks : int
         Most tasks that are made.
     deadline : float
-        Time of `time.monotonic` after which no further task is begun.
+        Time of `time.monotonic` until which all tasks have to end.
+    seconds_each : float
+        Expected duration of a task, so that none is begun that would not end in time.
     """
     results = []
-    longest = 0.0
+    longest = seconds_each
     for fold, task_rows, task_codes, truth in _hidden_tasks(rows, codes, n_novel, n_tasks, rng):
         start = time.monotonic()
         if start + longest > deadline:
@@ -368,11 +368,11 @@ def remake(
     """
     best = choice.names[:n_best]
     trusted = choice.evidence.trust_in_information >= _TRUSTED
-    names = [best[0]]
+    names = best
     if trusted:
         names = list(dict.fromkeys(best + [(name, method) for name, _ in best for method in cuts.SPECTRAL]))
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
-    chosen = portfolio.names.index(best[0])
+    chosen = next(portfolio.names.index(name) for name in best if name in portfolio.names)
     if trusted:
         alike = _agreement_with(portfolio.partitions[chosen], portfolio.partitions) >= _ALIKE
         alike &= ~portfolio.is_empty

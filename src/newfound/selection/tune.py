@@ -89,8 +89,9 @@ class TuningResult:
     def __str__(self) -> str:
         n_complete = sum(trial["state"] == "complete" for trial in self.trials)
         settings = ", ".join(f"{name}={_short(value)}" for name, value in self.best_params.items())
+        n_trials = f"{len(self.trials)} trial{'s' * (len(self.trials) != 1)}"
         return (
-            f"{len(self.trials)} trials ({n_complete} complete): {self.best_score:.3f} on hidden classes, "
+            f"{n_trials} ({n_complete} complete): {self.best_score:.3f} on hidden classes, "
             f"{self.default_score:.3f} as given\nbest: {settings}\nkept in {self.storage} as {self.study_name}"
         )
 
@@ -350,14 +351,15 @@ class _Search:
         earlier = {repr(self._settings(trial)): trial for trial in stored}
         fresh = [one for one in batch if repr(one.settings) not in earlier]
         for step, task in enumerate(self._tasks):
-            if not self._score([one for one in fresh if one.goes_on], task, clock, progress):
+            going = [one for one in fresh if one.goes_on]
+            progress.advance((len(fresh) - len(going)) / len(self._tasks))
+            if not self._score(going, task, clock, progress):
                 return []
-            for one in fresh:
+            for one in going:
                 if as_given and one.goes_on:
                     # Relative to the discoverer as given, since some splits are harder than others.
                     one.trial.report(float(np.mean(one.scores) - np.mean(as_given[: step + 1])), step)
                     one.pruned = step + 1 < len(self._tasks) and one.trial.should_prune()
-            progress.advance(sum(not one.goes_on for one in fresh) / len(self._tasks))
         if not stored and batch[0].error:
             raise InputError(f"{type(self._discoverer).__name__} as given cannot be scored. {batch[0].error}")
         return [_finish(one, earlier.get(repr(one.settings))) for one in batch]
