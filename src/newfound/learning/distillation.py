@@ -40,7 +40,8 @@ class DistillationSettings:
     smoothing : float
         Share of a label that is spread over all classes.
     swapped : float
-        Share of the values of a view that are swapped for those of other rows.
+        Share of the values that are swapped for those of other rows while the partition is imitated. While it is
+        sharpened none are: where few columns tell classes apart, a swapped value is another class.
     balance : float
         Weight of evenly filled classes in the mutual information, 1 for the plain one.
     deadline : float
@@ -88,12 +89,13 @@ def distil(
     targets = torch.where(codes < 0, bucket, codes)
     batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings.batch_size)
     decoder = PackedLinear(streams.n_members, network.n_latent, rows.shape[1], streams).to(rows.device)
-    views = _NearViews(rows, neighbours, settings.swapped, streams)
+    views = _NearViews(rows, neighbours, streams)
     parameters = [*network.parameters(), *decoder.parameters()]
     network.train()
 
     def imitate(index: Tensor) -> dict[str, Tensor]:
-        latent = network.encoder(views.of(index))
+        view = corrupt(views.of(index), rows, None, settings.swapped, streams)[0]
+        latent = network.encoder(view)
         values = decoder(latent)
         losses = {
             "classification": _loss(network.classification, latent, targets, index, settings.smoothing),
@@ -139,11 +141,10 @@ def _loss(head: PackedLinear, latent: Tensor, classes: Tensor, index: Tensor, sm
 
 
 class _NearViews:
-    """Rows moved towards a random neighbour, with some values of other rows."""
+    """Rows moved towards a random neighbour."""
 
-    def __init__(self, rows: Tensor, neighbours: Tensor, swapped: float, streams: MemberStreams) -> None:
-        self._rows, self._neighbours = rows, neighbours
-        self._swapped, self._streams = swapped, streams
+    def __init__(self, rows: Tensor, neighbours: Tensor, streams: MemberStreams) -> None:
+        self._rows, self._neighbours, self._streams = rows, neighbours, streams
 
     def neighbour(self, index: Tensor) -> Tensor:
         """Draw a neighbour of each row; (n_members, b)."""
@@ -153,8 +154,7 @@ class _NearViews:
     def of(self, index: Tensor) -> Tensor:
         """Make views of rows, moved at most half the way; (n_members, b) to (n_members, b, d)."""
         towards = embedding(self.neighbour(index), self._rows)
-        moved = embedding(index, self._rows).lerp(towards, self._streams.uniform(index.shape[1], 1) / 2)
-        return corrupt(moved, self._rows, None, self._swapped, self._streams)[0]
+        return embedding(index, self._rows).lerp(towards, self._streams.uniform(index.shape[1], 1) / 2)
 
 
 def _endless(batches: MixedBatches, streams: MemberStreams) -> Iterator[Tensor]:
