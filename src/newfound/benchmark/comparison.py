@@ -45,7 +45,6 @@ class Comparison:
     """
 
     def __init__(self, lines: Lines, k: str, class_split: int | None = None) -> None:
-        self.k = k
         self.lines = sorted_lines(
             line
             for line in lines

@@ -192,14 +192,17 @@ class _Bank:
         return _compact(np.concatenate(parts, axis=1))
 
 
+def principal_axes(centred: Floats) -> Floats:
+    """Leading principal axes of centred rows (n, d) as columns, (d, 100); the identity if d is at most 100."""
+    if centred.shape[1] <= _MOST_COLUMNS:
+        return np.eye(centred.shape[1])
+    return np.linalg.eigh(centred.T @ centred)[1][:, : -_MOST_COLUMNS - 1 : -1]
+
+
 def _compact(rows: Floats) -> Floats:
     """Centred rows, or their leading principal components where there are too many columns."""
     centred: Floats = rows - rows.mean(axis=0)
-    if rows.shape[1] <= _MOST_COLUMNS:
-        return centred
-    vectors = np.linalg.eigh(centred.T @ centred)[1]
-    compact: Floats = centred @ vectors[:, : -_MOST_COLUMNS - 1 : -1]
-    return compact
+    return centred if rows.shape[1] <= _MOST_COLUMNS else centred @ principal_axes(centred)
 
 
 def _robust(rows: Floats) -> Floats:

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from newfound.clustering.representations import principal_axes
 from newfound.clustering.whitening import whitening_map, within_class_covariance
 from newfound.discoverers.base import Arrays, Codes, Floats
 from newfound.discoverers.packed import PackedDiscoverer
@@ -39,7 +40,6 @@ from newfound.tables.state import finite_floats
 
 _LAYERS = [256, 256, 64]
 _DROPOUT = 0.1
-_MOST_COLUMNS = 100  # of the networks' input
 _HEAVY = 8.0  # standard deviations from which on a column has a heavy tail
 _RIDGE = 1.0
 _PORTFOLIO_ROWS = 3_000
@@ -356,13 +356,10 @@ class InputMap:
         heavy = (np.abs(rows - rows.mean(axis=0)).max(axis=0) > _HEAVY * rows.std(axis=0)) & ~layout.categorical
         squashed = _squashed(rows, heavy)
         centre = squashed.mean(axis=0)
-        vectors = np.eye(rows.shape[1])
-        if rows.shape[1] > _MOST_COLUMNS:
-            centred = squashed - centre
-            vectors = np.linalg.eigh(centred.T @ centred)[1][:, : -_MOST_COLUMNS - 1 : -1]
-        compact = (squashed - centre) @ vectors
-        projection = vectors @ whitening_map(within_class_covariance(compact, codes), _RIDGE)
-        spread = float(((squashed - centre) @ projection).std())
+        centred = squashed - centre
+        axes = principal_axes(centred)
+        projection = axes @ whitening_map(within_class_covariance(centred @ axes, codes), _RIDGE)
+        spread = float((centred @ projection).std())
         return cls(heavy, centre, projection / (spread if spread > 0 else 1.0))
 
     def transform(self, rows: Floats) -> Floats:

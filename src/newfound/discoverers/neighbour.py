@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer
 from newfound.errors import InputError, ModelFileError
+from newfound.selection.portfolio import sample
 from newfound.tables.state import finite_floats
 
 
@@ -34,12 +35,8 @@ class NeighbourDiscoverer(BaseDiscoverer):
         """Numbers of the labelled and of the unlabelled rows to learn from, at most ``max_rows`` of either kind."""
         if n_novel > self.max_rows:
             raise InputError(f"Got max_rows={self.max_rows}, which is too few for {n_novel} novel classes; raise it.")
-        return self._at_most(np.flatnonzero(codes >= 0), rng), self._at_most(np.flatnonzero(codes < 0), rng)
-
-    def _at_most(self, index: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
-        if len(index) <= self.max_rows:
-            return index
-        return np.sort(rng.choice(index, self.max_rows, replace=False))
+        labelled, unlabelled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+        return sample(labelled, self.max_rows, rng), sample(unlabelled, self.max_rows, rng)
 
     def _keep_voters(self, rows: Floats, codes: Codes) -> None:
         """Keep rows (m, d) that vote, and their classes (m,), known or novel."""
