@@ -51,6 +51,7 @@ _N_NEIGHBOURS = 10
 _N_BEST = 4  # candidates that are made anew with more rows, and whose agreement is the confidence
 _UNSURE = 0.5
 _LITTLE_TRUST = 0.2
+_LESS_APART = 0.1  # share of edges within classes by which the novel ones may stay behind the hidden ones
 _ENOUGH_TRAINING = 0.5  # share of the epochs
 _FOUND_BY_ALL = 0.9  # mean hidden accuracy from which on it matters little which candidate is chosen
 # Shares of the time limit at which each step is to have ended; the networks get the rest.
@@ -93,7 +94,7 @@ class AutoDiscoverer(PackedDiscoverer):
         Class of each training row: its known class, or the novel class found for it.
     leaderboard_ : Records
         The candidates, best first: representation, method, score, accuracy on hidden classes, information of the
-        unlabelled rows' neighbours, and agreement with the other candidates. ``print`` shows it as a table,
+        unlabelled rows' neighbours, share of these within classes, and agreement with the other candidates. ``print`` shows it as a table,
         ``to_frame()`` makes a data frame.
     confidence_ : float
         From 0 to 1: how far the best candidates agree with the classes that were found. Always 1 where there is but one
@@ -164,13 +165,14 @@ class AutoDiscoverer(PackedDiscoverer):
         try:
             super()._fit(X, y)
         finally:
-            del self._start
-            self.__dict__.pop("_taught", None)
+            for name in ("_start", "_taught", "_sharpens"):
+                self.__dict__.pop(name, None)
 
     def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
         self.input_ = InputMap.fit(rows, codes, self.encoder_.layout_)
         learners = np.union1d(sample_of_each(codes, _MOST_ROWS, rng), _some_of_each_class(codes))
         choice, some, self._taught = self._choose(rows[learners], codes[learners], n_novel, rng)
+        self._sharpens = not choice.is_lopsided
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         trained, _ = self._train_members(self.input_.transform(rows[learners]), codes[learners], n_novel, seeds)
         self.network_ = self._load(trained)
@@ -191,7 +193,7 @@ class AutoDiscoverer(PackedDiscoverer):
         n_unlabelled = int((codes < 0).sum())
         if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
             partition = np.arange(n_unlabelled) % max(1, n_novel)
-            nothing_to_choose = Choice(partition[None], [], np.empty(0), Evidence(), Records())
+            nothing_to_choose = Choice(partition[None], [], np.empty(0), False, Evidence(), Records())
             return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
         begin = time.monotonic()
@@ -237,6 +239,11 @@ class AutoDiscoverer(PackedDiscoverer):
             and np.mean(list(evidence.accuracy.values())) < _FOUND_BY_ALL
         ):
             reasons.append("the known classes say little about how the novel ones differ")
+        if evidence.n_folds and (within := choice.leaderboard[0]["within"]) < evidence.within - _LESS_APART:
+            reasons.append(
+                f"the novel classes are less apart than the known ones ({within:.0%} of the nearest rows are of the "
+                f"same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
+            )
         if len(self.history_) < _ENOUGH_TRAINING * self._n_epochs():
             reasons.append("the training of the networks ended early; allow more time")
         if self.confidence_ < _UNSURE:
@@ -258,7 +265,8 @@ class AutoDiscoverer(PackedDiscoverer):
         return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
 
     def _settings(self) -> DistillationSettings:
-        imitation = round(_IMITATION * self.training_steps)
+        # Sharpening evens out the sizes of the classes.
+        imitation = round(_IMITATION * self.training_steps) if self._sharpens else self.training_steps
         return DistillationSettings(
             imitation_steps=imitation,
             refinement_steps=self.training_steps - imitation,

@@ -35,6 +35,11 @@ Name = tuple[str, str]
 _BALANCE = 0.2  # weight of the entropy in the score of a partition: large classes are no proof of information
 _MANY_FOLDS = 4  # ways of hiding known classes from which on a method that often fails may be chosen
 _FEWEST_CLASSES = 0.1  # share of the classes beyond the first that a partition must fill, counted by its entropy
+_CLEAN = 0.95  # share of the edges within classes from which on a partition is clean
+_TELLS_MORE = 0.06  # of what there is to tell: a clean partition that tells so much more ...
+_SMALL_LOSS = 0.1  # ... is preferred, unless that cost more accuracy on the hidden classes
+_SMALLEST_ENTROPY = 0.05
+_EVEN = 0.8  # share of the largest entropy below which classes are of very different sizes
 _TRUSTED = 0.5  # trust in the information from which on it decides between partitions that are nearly ...
 _ALIKE = 0.85  # ... alike
 _EDGES = 10  # neighbours of each row that vote on a partition
@@ -57,15 +62,25 @@ class Portfolio:
         Mutual information over the edges of all representations' graphs, less a share of the entropy.
     within : ndarray of shape (c,)
         Share of these edges that stay within a class.
+    told : ndarray of shape (c,)
+        Share of the entropy that the edges tell, from 0 to 1. Unlike the information it can be large for classes of
+        very different sizes.
+    is_lopsided : ndarray of shape (c,), bool
+        Whether the classes are clean and of very different sizes.
     is_empty : ndarray of shape (c,), bool
         Whether one class holds nearly all rows, so that nothing was found.
+    graphs : list of ndarray of shape (n, 10), int64
+        Nearest neighbours of each row in each representation.
     """
 
     names: list[Name]
     partitions: Codes
     information: Floats
     within: Floats
+    told: Floats
+    is_lopsided: NDArray[np.bool_]
     is_empty: NDArray[np.bool_]
+    graphs: list[NDArray[np.int64]]
 
     def agreement(self, rng: np.random.RandomState) -> Floats:
         """Mean agreement of each partition with all of them, from 0 to 1; (c,)."""
@@ -73,6 +88,17 @@ class Portfolio:
         some = rng.choice(n, min(n, _COMPARED_ROWS), replace=False)
         agreement: Floats = _normalised_information(self.partitions[:, some]).mean(axis=1)
         return agreement
+
+    def cleaner_than(self, chosen: int) -> NDArray[np.bool_]:
+        """Whether each partition should be preferred to a chosen one whose classes have many edges between them; (c,).
+
+        The information of a partition is largest for classes of equal size: it would rather cut through a large class
+        than see a small one. The cut shows in the edges between classes, and in how little these tell.
+        """
+        clean = (self.within >= _CLEAN) & ~self.is_empty
+        tells_more = self.told >= self.told[chosen] + _TELLS_MORE
+        preferred: NDArray[np.bool_] = clean & tells_more & (self.within[chosen] < _CLEAN)
+        return preferred
 
 
 def _normalised_information(partitions: Codes) -> Floats:
@@ -142,15 +168,24 @@ def build_portfolio(
             labels.append(partition)
         if time.monotonic() > deadline:
             break
-    information, within = np.array(
-        [
-            np.mean([cuts.edge_information(partition, graph, n_classes) for graph in edges], axis=0)
-            for partition in labels
-        ]
-    ).T
+    information, within = np.array([_told_by(edges, partition, n_classes) for partition in labels]).T
     entropies = np.array([cuts.entropy(partition) for partition in labels])
-    is_empty = np.exp(entropies) < 1 + _FEWEST_CLASSES * (n_classes - 1)
-    return Portfolio(found, np.array(labels), information - _BALANCE * entropies, within, is_empty)
+    return Portfolio(
+        found,
+        np.array(labels),
+        information=information - _BALANCE * entropies,
+        within=within,
+        told=information / np.maximum(entropies, _SMALLEST_ENTROPY),
+        is_lopsided=(within >= _CLEAN) & (entropies < _EVEN * math.log(n_classes)),
+        is_empty=np.exp(entropies) < 1 + _FEWEST_CLASSES * (n_classes - 1),
+        graphs=edges,
+    )
+
+
+def _told_by(graphs: Sequence[NDArray[np.int64]], partition: Codes, n_classes: int) -> Floats:
+    """Mean over graphs of the information, and of the share of edges within classes; (2,)."""
+    told: Floats = np.mean([cuts.edge_information(partition, graph, n_classes) for graph in graphs], axis=0)
+    return told
 
 
 @dataclass(frozen=True)
@@ -168,6 +203,10 @@ class Evidence:
     trust_in_information, trust_in_accuracy : float
         How well a task's accuracies are foretold by the information of its partitions, and by the other tasks'
         accuracies: rank correlations, at least 0.
+    gain_of_cleaner : float
+        Mean change of the accuracy where the most informative partition of a task was exchanged for a cleaner one.
+    within : float
+        Mean share of the edges that stay within a class, of the hidden classes themselves.
     """
 
     n_folds: int = 0
@@ -175,6 +214,8 @@ class Evidence:
     advantage: dict[Name, float] = field(default_factory=dict)
     trust_in_information: float = 0.0
     trust_in_accuracy: float = 0.0
+    gain_of_cleaner: float = 0.0
+    within: float = 0.0
 
 
 def gather_evidence(
@@ -209,9 +250,11 @@ def gather_evidence(
         start = time.monotonic()
         if start + longest > deadline:
             break
-        portfolio = build_portfolio(task_rows, task_codes, layout, len(np.unique(truth)), rng)
+        n_hidden = int(truth.max()) + 1
+        portfolio = build_portfolio(task_rows, task_codes, layout, n_hidden, rng)
         accuracy = np.array([clustering_accuracy(truth, partition) for partition in portfolio.partitions])
-        results.append(_Result(fold, portfolio, accuracy))
+        within = float(_told_by(portfolio.graphs, truth, n_hidden)[1])
+        results.append(_Result(fold, portfolio, accuracy, within))
         longest = max(longest, time.monotonic() - start)
     return _weigh(results)
 
@@ -219,7 +262,7 @@ def gather_evidence(
 def _hidden_tasks(
     rows: Floats, codes: Codes, n_novel: int, n_tasks: int, rng: np.random.RandomState
 ) -> Iterator[tuple[tuple[int, ...], Floats, Codes, Codes]]:
-    """Hidden classes, rows, codes with hidden ones as -1, and the hidden rows' true classes, of each task."""
+    """Hidden classes, rows, codes with hidden ones as -1, and the hidden rows' true classes 0.., of each task."""
     n_known = int(codes.max()) + 1
     if n_known < FEWEST_KNOWN:
         return
@@ -235,16 +278,17 @@ def _hidden_tasks(
             continue
         classes = np.unique(codes[kept], return_inverse=True)[1]
         task_codes = np.concatenate([classes, np.full(len(hidden), -1)]).astype(np.int64)
-        yield fold, rows[np.concatenate([kept, hidden])], task_codes, codes[hidden]
+        yield fold, rows[np.concatenate([kept, hidden])], task_codes, np.unique(codes[hidden], return_inverse=True)[1]
 
 
 @dataclass(frozen=True)
 class _Result:
-    """Accuracy of each candidate of a task's portfolio."""
+    """Accuracy of each candidate of a task's portfolio, and the share of edges within the true classes."""
 
     fold: tuple[int, ...]
     portfolio: Portfolio
     accuracy: Floats
+    within: float
 
 
 def _weigh(results: list[_Result]) -> Evidence:
@@ -262,13 +306,27 @@ def _weigh(results: list[_Result]) -> Evidence:
         both = ~np.isnan(table[t]) & ~np.isnan(others).all(axis=0)
         if len(others) and both.any():
             foretold.append(_rank_correlation(np.nanmean(others[:, both], axis=0), table[t, both]))
+    gains = [gain for result in results if (gain := _gain_of_cleaner(result)) is not None]
     return Evidence(
         n_folds=len({result.fold for result in results}),
         accuracy=dict(zip(names, np.nanmean(table, axis=0).tolist(), strict=True)),
         advantage=dict(zip(names, np.nanmean(centred, axis=0).tolist(), strict=True)),
         trust_in_information=max(0.0, float(np.mean(informed))),
         trust_in_accuracy=max(0.0, float(np.mean(foretold))) if foretold else 0.0,
+        gain_of_cleaner=float(np.mean(gains)) if gains else 0.0,
+        within=float(np.mean([result.within for result in results])),
     )
+
+
+def _gain_of_cleaner(result: _Result) -> float | None:
+    """Gain of accuracy by the exchange that `rank` would make if the information alone decided; None if by none."""
+    portfolio, accuracy = result.portfolio, result.accuracy
+    score = np.where(portfolio.is_empty, -np.inf, portfolio.information)
+    chosen = int(score.argmax())
+    cleaner = portfolio.cleaner_than(chosen)
+    if not cleaner.any():
+        return None
+    return float(accuracy[np.where(cleaner, score, -np.inf).argmax()] - accuracy[chosen])
 
 
 def _rank_correlation(a: Floats, b: Floats) -> float:
@@ -287,6 +345,9 @@ class Choice:
         Of the n unlabelled rows that took part.
     names : list of (representation, method)
     score : ndarray of shape (c,)
+    is_lopsided : bool
+        Whether the first candidate's classes are clean and of very different sizes, so that what evens out sizes would
+        spoil them.
     evidence : Evidence
     leaderboard : Records
     """
@@ -294,6 +355,7 @@ class Choice:
     partitions: Codes
     names: list[Name]
     score: Floats
+    is_lopsided: bool
     evidence: Evidence
     leaderboard: Records
 
@@ -303,7 +365,8 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
 
     With hidden classes, by the information and the hidden accuracy, each standardised and weighed by the trust in it.
     Without, by the agreement with all other candidates and the edges within classes, among the few candidates that do
-    well on most tables.
+    well on most tables. Where that prefers cuts through a large class to small classes, cleaner partitions come first,
+    unless the hidden classes speak against it.
     """
     agreement = portfolio.agreement(rng)
     if evidence.trust_in_information + evidence.trust_in_accuracy > 0:
@@ -321,6 +384,8 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
     if evidence.n_folds < _MANY_FOLDS:
         last |= np.array([method in cuts.NEED_EVIDENCE for _, method in portfolio.names])
     score[last] -= np.ptp(score) + 1.0
+    if evidence.gain_of_cleaner > -_SMALL_LOSS:
+        score[portfolio.cleaner_than(int(score.argmax()))] += np.ptp(score) + 1.0
     order = np.argsort(-score, kind="stable")
     names = [portfolio.names[i] for i in order]
     leaderboard = Records(
@@ -331,11 +396,13 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
             "score": float(score[i]),
             "hidden_accuracy": evidence.accuracy.get(portfolio.names[i]),
             "information": float(portfolio.information[i]),
+            "within": float(portfolio.within[i]),
             "agreement": float(agreement[i]),
         }
         for place, i in enumerate(order)
     )
-    return Choice(portfolio.partitions[order], names, score[order], evidence, leaderboard)
+    is_lopsided = bool(portfolio.is_lopsided[order[0]])
+    return Choice(portfolio.partitions[order], names, score[order], is_lopsided, evidence, leaderboard)
 
 
 def remake(
@@ -349,7 +416,7 @@ def remake(
     n_best: int,
     device: torch.device | str = "cpu",
 ) -> Codes:
-    """Make the chosen partition anew, with more rows: a graph of few rows misses how classes hang together.
+    """Make the chosen partition anew if there are more rows: a graph of few misses how classes hang together.
 
     Where the information of a partition can be trusted, it is then exchanged for the most informative spectral
     partition among those that nearly agree with it.
@@ -367,19 +434,23 @@ def remake(
         Class of each unlabelled row.
     """
     best = choice.names[:n_best]
-    trusted = choice.evidence.trust_in_information >= _TRUSTED
-    names = best
+    trusted = choice.evidence.trust_in_information >= _TRUSTED and not choice.is_lopsided
+    has_more = int((codes < 0).sum()) > choice.partitions.shape[1]
+    names = [*best] if has_more else []
     if trusted:
-        names = list(dict.fromkeys(best + [(name, method) for name, _ in best for method in cuts.SPECTRAL]))
+        names += [(representation, method) for representation, _ in best for method in cuts.SPECTRAL]
+    chosen: Codes = choice.partitions[0]
+    if not names:
+        return chosen
+    names = list(dict.fromkeys(names))
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
-    chosen = next(portfolio.names.index(name) for name in best if name in portfolio.names)
+    if has_more:
+        chosen = portfolio.partitions[next(portfolio.names.index(name) for name in best if name in portfolio.names)]
     if trusted:
-        alike = _agreement_with(portfolio.partitions[chosen], portfolio.partitions) >= _ALIKE
-        alike &= ~portfolio.is_empty
-        alike[chosen] = True
-        chosen = int(np.where(alike, portfolio.information, -np.inf).argmax())
-    partition: Codes = portfolio.partitions[chosen]
-    return partition
+        alike = (_agreement_with(chosen, portfolio.partitions) >= _ALIKE) & ~portfolio.is_empty
+        if alike.any():
+            chosen = portfolio.partitions[int(np.where(alike, portfolio.information, -np.inf).argmax())]
+    return chosen
 
 
 def _agreement_with(partition: Codes, partitions: Codes) -> Floats:
