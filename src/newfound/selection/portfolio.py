@@ -38,8 +38,9 @@ _FEWEST_CLASSES = 0.1  # share of the classes beyond the first that a partition 
 _CLEAN = 0.95  # share of the edges within classes from which on a partition is clean
 _TELLS_MORE = 0.06  # of what there is to tell: a clean partition that tells so much more ...
 _SMALL_LOSS = 0.1  # ... is preferred, unless that cost more accuracy on the hidden classes
+_LESS_APART = 0.03  # share of edges within classes by which a choice may stay behind the hidden classes
 _SMALLEST_ENTROPY = 0.05
-_EVEN = 0.8  # share of the largest entropy below which classes are of very different sizes
+_EVEN = 0.6  # share of the largest entropy below which classes are of very different sizes
 _TRUSTED = 0.5  # trust in the information from which on it decides between partitions that are nearly ...
 _ALIKE = 0.85  # ... alike
 _EDGES = 10  # neighbours of each row that vote on a partition
@@ -90,14 +91,13 @@ class Portfolio:
         return agreement
 
     def cleaner_than(self, chosen: int) -> NDArray[np.bool_]:
-        """Whether each partition should be preferred to a chosen one whose classes have many edges between them; (c,).
+        """Whether each partition should be preferred to a chosen one that may cut through a large class; (c,).
 
         The information of a partition is largest for classes of equal size: it would rather cut through a large class
         than see a small one. The cut shows in the edges between classes, and in how little these tell.
         """
-        clean = (self.within >= _CLEAN) & ~self.is_empty
         tells_more = self.told >= self.told[chosen] + _TELLS_MORE
-        preferred: NDArray[np.bool_] = clean & tells_more & (self.within[chosen] < _CLEAN)
+        preferred: NDArray[np.bool_] = self.is_lopsided & tells_more & ~self.is_empty & (self.within[chosen] < _CLEAN)
         return preferred
 
 
@@ -365,8 +365,8 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
 
     With hidden classes, by the information and the hidden accuracy, each standardised and weighed by the trust in it.
     Without, by the agreement with all other candidates and the edges within classes, among the few candidates that do
-    well on most tables. Where that prefers cuts through a large class to small classes, cleaner partitions come first,
-    unless the hidden classes speak against it.
+    well on most tables. Where the first one's classes are less apart than the known ones, it may cut through a large
+    class instead of seeing a small one: cleaner partitions then come first, unless hidden classes speak against it.
     """
     agreement = portfolio.agreement(rng)
     if evidence.trust_in_information + evidence.trust_in_accuracy > 0:
@@ -384,8 +384,10 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
     if evidence.n_folds < _MANY_FOLDS:
         last |= np.array([method in cuts.NEED_EVIDENCE for _, method in portfolio.names])
     score[last] -= np.ptp(score) + 1.0
-    if evidence.gain_of_cleaner > -_SMALL_LOSS:
-        score[portfolio.cleaner_than(int(score.argmax()))] += np.ptp(score) + 1.0
+    chosen = int(score.argmax())
+    as_apart_as_known = evidence.n_folds > 0 and portfolio.within[chosen] > evidence.within - _LESS_APART
+    if evidence.gain_of_cleaner > -_SMALL_LOSS and not as_apart_as_known:
+        score[portfolio.cleaner_than(chosen)] += np.ptp(score) + 1.0
     order = np.argsort(-score, kind="stable")
     names = [portfolio.names[i] for i in order]
     leaderboard = Records(
