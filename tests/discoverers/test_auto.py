@@ -20,7 +20,7 @@ from newfound.selection.portfolio import Choice, Evidence
 from newfound.tables import Layout
 from tests.discoverers.common import auto
 
-COLUMNS = ["rank", "representation", "method", "score", "hidden_accuracy", "information", "agreement"]
+COLUMNS = ["rank", "representation", "method", "score", "hidden_accuracy", "information", "within", "agreement"]
 
 
 def blobs(
@@ -122,7 +122,7 @@ def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
     found = np.array([0, 0, 0, 1, 1, 1, 1, 1])
     same, other = 1 - found, np.array([0, 0, 1, 1, 1, 1, 1, 1])
     names = [("a", "x"), ("b", "x")]
-    model._judge(Choice(np.stack([same, other]), names, np.zeros(2), evidence, Records()), found, 2)
+    model._judge(Choice(np.stack([same, other]), names, np.zeros(2), 1.0, False, evidence, Records()), found, 2)
     np.testing.assert_allclose(model.class_confidence_, [(1 + 2 / 3) / 2, (1 + 5 / 6) / 2])
     assert model.confidence_ == pytest.approx(3 / 8 * model.class_confidence_[0] + 5 / 8 * model.class_confidence_[1])
     assert model.weaknesses_ == []
@@ -135,7 +135,17 @@ def test_training_that_ended_early_is_a_weakness() -> None:
     found = np.array([0, 0, 1, 1])
     evidence = Evidence(n_folds=8, trust_in_information=1.0)
     with pytest.warns(UserWarning, match="the training of the networks ended early; allow more time"):
-        model._judge(Choice(found[None], [("a", "x")], np.zeros(1), evidence, Records()), found, 2)
+        model._judge(Choice(found[None], [("a", "x")], np.zeros(1), 1.0, False, evidence, Records()), found, 2)
+
+
+def test_classes_less_apart_than_known_ones_are_a_weakness() -> None:
+    model = nf.AutoDiscoverer(2)
+    model.known_classes_ = np.arange(5)
+    model.history_ = [{}] * model._n_epochs()
+    found = np.array([0, 0, 1, 1])
+    evidence = Evidence(n_folds=8, trust_in_information=1.0, within=0.95)
+    with pytest.warns(UserWarning, match=r"less apart than the known ones \(80% .* 95% .*may cut through larger ones"):
+        model._judge(Choice(found[None], [("a", "x")], np.zeros(1), 0.8, False, evidence, Records()), found, 2)
 
 
 @pytest.mark.parametrize("n_novel", [1, 2, 3, 7])
@@ -155,7 +165,7 @@ def test_confidences_are_shares(n_novel: int) -> None:
 def test_networks_keep_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, truth = blobs(sizes=(1000, 100, 20))
     right = truth[y < 0] - 6
-    choice = Choice(right[None], [("columns", "k-means")], np.zeros(1), Evidence(8), Records())
+    choice = Choice(right[None], [("columns", "k-means")], np.zeros(1), 1.0, True, Evidence(8), Records())
     monkeypatch.setattr(nf.AutoDiscoverer, "_choose", lambda *args: (choice, np.arange(len(X)), right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -255,7 +265,7 @@ def test_the_time_limit_is_kept() -> None:
     assert time.monotonic() - start < 12.0  # generous: other work may share the machine
     assert 0 < len(model.history_) < 1000
     assert "_start" not in vars(model)
-    assert "_taught" not in vars(model)
+    assert not {"_taught", "_sharpens"} & set(vars(model))
 
 
 def test_steps_end_at_their_shares_of_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:

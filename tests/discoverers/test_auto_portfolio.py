@@ -35,7 +35,6 @@ def test_a_small_table_of_mixed_columns(monkeypatch: pytest.MonkeyPatch) -> None
     assert clustering_accuracy(data.y_test[novel], model.predict_novel(data.X_test)[novel]) > 0.9
 
 
-@pytest.mark.xfail(strict=True, reason="the information of edges prefers to split the largest class")
 def test_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_N_TASKS", 2)
     X, y, truth = blobs(sizes=(1000, 100, 20))

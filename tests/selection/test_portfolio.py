@@ -49,7 +49,9 @@ def made(names: list[Name], information: list[float], n: int = 4, empty: bool = 
     """A portfolio of equal partitions."""
     told = np.array(information)
     partitions = np.tile(np.arange(n) % 2, (len(names), 1))
-    return Portfolio(names, partitions, told, np.zeros(len(names)), np.full(len(names), empty))
+    nothing, no = np.zeros(len(names)), np.zeros(len(names), dtype=bool)
+    graphs = [np.arange(n)[:, None]]
+    return Portfolio(names, partitions, told, nothing, nothing, no, np.full(len(names), empty), graphs)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -109,6 +111,8 @@ def test_scores_are_means_over_the_graphs_of_all_representations() -> None:
         told = np.mean([oracle.edge_information(partition.tolist(), graph) for graph in graphs], axis=0)
         assert information == pytest.approx(told[0] - module._BALANCE * oracle.entropy(partition.tolist()))
         assert within == pytest.approx(told[1])
+    entropies = [oracle.entropy(partition.tolist()) for partition in found.partitions]
+    np.testing.assert_allclose(found.told * entropies, found.information + module._BALANCE * np.array(entropies))
 
 
 def test_only_some_candidates_can_be_asked_for() -> None:
@@ -145,7 +149,7 @@ def test_hidden_tasks_never_see_unlabelled_rows() -> None:
     for fold, task_rows, task_codes, truth in tasks:
         assert np.isfinite(task_rows).all()
         assert len(fold) == 2
-        assert set(truth) == set(fold)
+        assert set(truth) == {0, 1}
         assert (task_codes < 0).sum() == len(truth) == 50
         assert set(task_codes) == {-1, 0, 1, 2}
     evidence = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=1)
@@ -156,7 +160,7 @@ def test_hidden_rows_keep_their_classes() -> None:
     rows, codes, _ = table()
     rows[:, 0] = codes  # so that a row tells its class
     for fold, task_rows, task_codes, truth in module._hidden_tasks(rows, codes, N_NOVEL, 3, rng()):
-        np.testing.assert_array_equal(task_rows[task_codes < 0, 0], truth)
+        np.testing.assert_array_equal(task_rows[task_codes < 0, 0], np.sort(fold)[truth])
         known = task_rows[task_codes >= 0, 0]
         assert not set(known) & set(fold)
         np.testing.assert_array_equal(np.unique(known, return_inverse=True)[1], task_codes[task_codes >= 0])
@@ -216,7 +220,7 @@ def test_no_task_is_begun_that_would_end_late(monkeypatch: pytest.MonkeyPatch) -
 
 
 def result(fold: tuple[int, ...], names: list[Name], information: list[float], accuracy: list[float]) -> Any:
-    return module._Result(fold, made(names, information), np.array(accuracy))
+    return module._Result(fold, made(names, information), np.array(accuracy), within=1.0)
 
 
 def test_trust_is_how_well_tasks_are_foretold() -> None:
@@ -295,6 +299,49 @@ def test_a_partition_is_empty_where_one_class_holds_nearly_everything() -> None:
     assert found.is_empty.all()
 
 
+def lopsided() -> Portfolio:
+    """Three partitions: one that cuts through a class, one that sees small classes, one that tells no more."""
+    portfolio = made([("a", "cut"), ("a", "sees"), ("a", "silent")], [3.0, 2.0, 1.0])
+    return replace(
+        portfolio,
+        within=np.array([0.9, 0.97, 0.99]),
+        told=np.array([0.7, 0.8, 0.7]),
+        is_lopsided=np.array([False, True, True]),
+    )
+
+
+def test_small_classes_are_preferred_to_cuts_through_a_large_one() -> None:
+    evidence = Evidence(9, trust_in_information=1.0, within=0.95)
+    assert rank(lopsided(), evidence, rng()).names[0] == ("a", "sees")
+    assert rank(lopsided(), evidence, rng()).is_lopsided
+
+
+@pytest.mark.parametrize(
+    ("changes", "evidence"),
+    [
+        ({"within": np.array([0.96, 0.97, 0.99])}, {}),  # no edges are cut
+        ({"told": np.array([0.78, 0.8, 0.7])}, {}),  # hardly more is told
+        ({"is_empty": np.array([False, True, True])}, {}),
+        ({}, {"within": 0.91}),  # known classes are no more apart
+        ({}, {"gain_of_cleaner": -0.2}),  # it spoiled hidden classes
+    ],
+    ids=["clean", "tells", "empty", "apart", "hidden"],
+)
+def test_cuts_are_kept_unless_all_speaks_against_them(changes: dict[str, Any], evidence: dict[str, float]) -> None:
+    told = Evidence(9, trust_in_information=1.0, **({"within": 0.95} | evidence))
+    assert rank(replace(lopsided(), **changes), told, rng()).names[0] == ("a", "cut")
+
+
+def test_the_gain_of_cleaner_partitions_is_measured_on_hidden_classes() -> None:
+    accuracy = np.array([0.9, 0.6, 1.0])
+    one = module._Result((0, 1), lopsided(), accuracy, within=0.9)
+    assert module._weigh([one]).gain_of_cleaner == pytest.approx(-0.3)
+    silent = replace(one, portfolio=made(one.portfolio.names, [3.0, 2.0, 1.0]))
+    assert module._weigh([one, silent]).gain_of_cleaner == pytest.approx(-0.3)  # nothing was exchanged there
+    assert module._weigh([silent]).gain_of_cleaner == 0.0
+    assert module._weigh([one, silent]).within == pytest.approx(0.9)
+
+
 def test_the_choice_is_the_portfolio_in_another_order(portfolio: Portfolio) -> None:
     choice = rank(portfolio, Evidence(), rng())
     assert (np.diff(choice.score) <= 0).all()
@@ -305,6 +352,7 @@ def test_the_choice_is_the_portfolio_in_another_order(portfolio: Portfolio) -> N
     assert [record["rank"] for record in choice.leaderboard] == list(range(1, len(choice.names) + 1))
     assert [(record["representation"], record["method"]) for record in choice.leaderboard] == choice.names
     assert [record["score"] for record in choice.leaderboard] == choice.score.tolist()
+    assert choice.within == choice.leaderboard[0]["within"]
     assert {record["hidden_accuracy"] for record in choice.leaderboard} == {None}
 
 
@@ -350,11 +398,10 @@ def test_only_near_partitions_and_trusted_information_replace_the_choice(
     found["near"] = np.where(np.arange(200) == 99, 1, found["chosen"])
     names = [("columns", "k-means"), ("columns", "spectral 0.3"), ("columns", "spectral 1")]
     information = np.array([0.5, 0.6, 0.9])
-    offered = Portfolio(
-        names, np.stack([found["chosen"], found["near"], found["far"]]), information, np.ones(3), np.zeros(3, bool)
-    )
+    partitions = np.stack([found["chosen"], found["near"], found["far"]])
+    offered = replace(made(names, information.tolist(), n=200), partitions=partitions)
     monkeypatch.setattr(module, "build_portfolio", lambda *args, **settings: offered)
     evidence = Evidence(8, trust_in_information=trust)
-    choice = module.Choice(found["chosen"][None], names[:1], np.zeros(1), evidence, Records())
+    choice = module.Choice(found["chosen"][None], names[:1], np.zeros(1), 1.0, False, evidence, Records())
     partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), n_best=1)
     np.testing.assert_array_equal(partition, found[expected])

@@ -94,8 +94,8 @@ class AutoDiscoverer(PackedDiscoverer):
         Class of each training row: its known class, or the novel class found for it.
     leaderboard_ : Records
         The candidates, best first: representation, method, score, accuracy on hidden classes, information of the
-        unlabelled rows' neighbours, share of these within classes, and agreement with the other candidates. ``print`` shows it as a table,
-        ``to_frame()`` makes a data frame.
+        unlabelled rows' neighbours, share of these within classes, and agreement with the other candidates. ``print``
+        shows it as a table, ``to_frame()`` makes a data frame.
     confidence_ : float
         From 0 to 1: how far the best candidates agree with the classes that were found. Always 1 where there is but one
         novel class, as there is nothing to choose.
@@ -122,6 +122,7 @@ class AutoDiscoverer(PackedDiscoverer):
 
     hidden_layers = None
     _search_space: ClassVar[Mapping[str, Space]] = {}  # it makes its choices itself
+    _sharpens = True
 
     def __init__(
         self,
@@ -193,7 +194,7 @@ class AutoDiscoverer(PackedDiscoverer):
         n_unlabelled = int((codes < 0).sum())
         if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
             partition = np.arange(n_unlabelled) % max(1, n_novel)
-            nothing_to_choose = Choice(partition[None], [], np.empty(0), False, Evidence(), Records())
+            nothing_to_choose = Choice(partition[None], [], np.empty(0), 1.0, False, Evidence(), Records())
             return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
         begin = time.monotonic()
@@ -239,10 +240,10 @@ class AutoDiscoverer(PackedDiscoverer):
             and np.mean(list(evidence.accuracy.values())) < _FOUND_BY_ALL
         ):
             reasons.append("the known classes say little about how the novel ones differ")
-        if evidence.n_folds and (within := choice.leaderboard[0]["within"]) < evidence.within - _LESS_APART:
+        if evidence.n_folds and choice.within < evidence.within - _LESS_APART:
             reasons.append(
-                f"the novel classes are less apart than the known ones ({within:.0%} of the nearest rows are of the "
-                f"same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
+                f"the novel classes are less apart than the known ones ({choice.within:.0%} of the nearest rows are of "
+                f"the same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
             )
         if len(self.history_) < _ENOUGH_TRAINING * self._n_epochs():
             reasons.append("the training of the networks ended early; allow more time")

@@ -345,6 +345,8 @@ class Choice:
         Of the n unlabelled rows that took part.
     names : list of (representation, method)
     score : ndarray of shape (c,)
+    within : float
+        Share of the edges that stay within a class, of the first candidate.
     is_lopsided : bool
         Whether the first candidate's classes are clean and of very different sizes, so that what evens out sizes would
         spoil them.
@@ -355,6 +357,7 @@ class Choice:
     partitions: Codes
     names: list[Name]
     score: Floats
+    within: float
     is_lopsided: bool
     evidence: Evidence
     leaderboard: Records
@@ -403,8 +406,15 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
         }
         for place, i in enumerate(order)
     )
-    is_lopsided = bool(portfolio.is_lopsided[order[0]])
-    return Choice(portfolio.partitions[order], names, score[order], is_lopsided, evidence, leaderboard)
+    return Choice(
+        portfolio.partitions[order],
+        names,
+        score[order],
+        within=float(portfolio.within[order[0]]),
+        is_lopsided=bool(portfolio.is_lopsided[order[0]]),
+        evidence=evidence,
+        leaderboard=leaderboard,
+    )
 
 
 def remake(
