@@ -402,6 +402,6 @@ def test_only_near_partitions_and_trusted_information_replace_the_choice(
     offered = replace(made(names, information.tolist(), n=200), partitions=partitions)
     monkeypatch.setattr(module, "build_portfolio", lambda *args, **settings: offered)
     evidence = Evidence(8, trust_in_information=trust)
-    choice = module.Choice(found["chosen"][None], names[:1], np.zeros(1), 1.0, False, evidence, Records())
+    choice = module.Ranking(found["chosen"][None], names[:1], np.zeros(1), 1.0, False, evidence, Records())
     partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), n_best=1)
     np.testing.assert_array_equal(partition, found[expected])

@@ -77,6 +77,11 @@ class Progress:
         alone.history, alone._member_losses = self.member_history(member), []
         return alone
 
+    def advance(self, n_epochs: int = 1) -> None:
+        """Show that something was done that has no losses."""
+        if self._bar is not None:
+            self._bar.update(self._task, advance=n_epochs)
+
     def announce(self, text: str) -> None:
         """Show what is going on."""
         if self._bar is not None:

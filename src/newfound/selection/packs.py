@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
 
 from newfound.errors import InputError
 
@@ -89,4 +90,6 @@ def fit_pack(discoverers: Sequence[Any], X: Any, y: Any) -> list[Any]:
     first = discoverers[0]
     if len(discoverers) > 1 and isinstance(first, Packable):
         return first._fit_together(discoverers, X, y)
-    return [discoverer.fit(X, y) for discoverer in discoverers]
+    # Classes are asked for, not probabilities, and every known row helps to find them.
+    settings = {"calibrate": False} if has_fit_parameter(first, "calibrate") else {}
+    return [discoverer.fit(X, y, **settings) for discoverer in discoverers]

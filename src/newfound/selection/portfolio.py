@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -228,6 +228,7 @@ def gather_evidence(
     n_tasks: int,
     deadline: float = math.inf,
     seconds_each: float = 0.0,
+    on_task: Callable[[], None] = lambda: None,
 ) -> Evidence:
     """Hide known classes and see which candidates find them.
 
@@ -243,6 +244,8 @@ def gather_evidence(
         Time of `time.monotonic` until which all tasks have to end.
     seconds_each : float
         Expected duration of a task, so that none is begun that would not end in time.
+    on_task : callable
+        Called whenever a task has ended.
     """
     results = []
     longest = seconds_each
@@ -256,6 +259,7 @@ def gather_evidence(
         within = float(_told_by(portfolio.graphs, truth, n_hidden)[1])
         results.append(_Result(fold, portfolio, accuracy, within))
         longest = max(longest, time.monotonic() - start)
+        on_task()
     return _weigh(results)
 
 
@@ -336,7 +340,7 @@ def _rank_correlation(a: Floats, b: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Ranking:
     """The candidates, best first, and why.
 
     Attributes
@@ -363,7 +367,7 @@ class Choice:
     leaderboard: Records
 
 
-def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -> Choice:
+def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -> Ranking:
     """Rank the candidates of a portfolio without any novel label.
 
     With hidden classes, by the information and the hidden accuracy, each standardised and weighed by the trust in it.
@@ -406,7 +410,7 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
         }
         for place, i in enumerate(order)
     )
-    return Choice(
+    return Ranking(
         portfolio.partitions[order],
         names,
         score[order],
@@ -418,7 +422,7 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
 
 
 def remake(
-    choice: Choice,
+    choice: Ranking,
     rows: Floats,
     codes: Codes,
     layout: Layout,
@@ -435,7 +439,7 @@ def remake(
 
     Parameters
     ----------
-    choice : Choice
+    choice : Ranking
     rows, codes, layout, n_classes, rng, device : as for `build_portfolio`
     n_best : int
         Number of the best candidates whose representations are used.
