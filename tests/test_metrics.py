@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound.errors import InputError
-from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy, match_classes, novel_scores
+from newfound.metrics import (
+    balanced_clustering_accuracy,
+    clustering_accuracy,
+    expected_calibration_error,
+    match_classes,
+    novel_scores,
+    open_world_scores,
+)
 from tests.oracles import metrics as oracle
 
 Labels = list[int]
@@ -173,3 +180,86 @@ def test_bad_labels_on_either_side(function, bad, message: str) -> None:
 def test_different_lengths_name_both(function) -> None:
     with pytest.raises(InputError, match="y_true has 3 labels and y_pred has 2"):
         function([1, 2, 3], [1, 2])
+
+
+# ---- known and novel rows together
+
+
+@given(two_partitions(), st.integers(0, 4))
+def test_open_world_scores_follow_from_their_definition(labels: tuple[Labels, Labels], n_known: int) -> None:
+    known = list(range(-1, n_known - 1))
+    scores = open_world_scores(*labels, known)
+    rows = {"known": [t in known for t in labels[0]], "novel": [t not in known for t in labels[0]]}
+    rights = oracle.open_world_rights(*labels, known)
+    for name, inside in rows.items():
+        if not any(inside):
+            assert scores[name] is None
+            continue
+        assert scores[name]["rows"] == sum(inside)
+        expected = [sum(r for r, i in zip(right, inside, strict=True) if i) / sum(inside) for right in rights]
+        assert scores[name]["acc"] == pytest.approx(expected[0])
+    assert scores["all"]["acc"] == pytest.approx(sum(rights[0]) / len(rights[0]))
+    means = [oracle.mean_recall(labels[0], right) for right in rights]
+    assert any(scores["all"]["bacc"] == pytest.approx(mean) for mean in means)
+    assert scores["auroc"] is None
+    assert scores["told_novel"] is None
+
+
+def test_open_world_scores_of_rows_by_hand() -> None:
+    truth = ["a", "a", "b", "n", "n", "m"]
+    found = ["a", "b", "novel_0", "novel_0", "novel_0", "a"]
+    told = ["novel_1"] * 3 + ["novel_0", "novel_0", "novel_1"]
+    novelty = [0.1, 0.2, 0.8, 0.9, 0.7, 0.3]
+    scores = open_world_scores(truth, found, ["a", "b", "c"], novelty=novelty, told_novel=told)
+    assert scores["known"]["acc"] == pytest.approx(1 / 3)
+    assert scores["known"]["bacc"] == pytest.approx(1 / 4)
+    assert scores["novel"]["acc"] == pytest.approx(2 / 3)
+    assert scores["novel"]["bacc"] == pytest.approx(1 / 2)
+    assert scores["all"]["acc"] == pytest.approx(3 / 6)
+    assert scores["auroc"] == pytest.approx(7 / 9)
+    assert scores["told_novel"] == {"rows": 3, "acc": 1.0, "bacc": 1.0, "nmi": 1.0, "ari": 1.0}
+
+
+def test_open_world_scores_have_a_calibration_error_where_probabilities_are_given() -> None:
+    truth, found = ["a", "a", "n", "n"], ["a", "b", "novel_0", "a"]
+    scores = open_world_scores(truth, found, ["a", "b"], confidence=[0.9, 0.7, 1.0, 0.5])
+    assert scores["known"]["ece"] == pytest.approx((0.1 + 0.7) / 2)
+    assert scores["novel"]["ece"] == pytest.approx(0.5 / 2)
+    assert scores["all"]["ece"] == pytest.approx((0.1 + 0.7 + 0.5) / 4)
+    assert "ece" not in open_world_scores(truth, found, ["a", "b"])["all"]
+
+
+# in 64ths, of which no bin has an end that is not exact
+@given(st.lists(st.tuples(st.integers(0, 64), st.booleans()), min_size=1, max_size=30), st.sampled_from([1, 4, 16]))
+def test_calibration_error_is_what_the_bins_say(rows: list[tuple[int, bool]], n_bins: int) -> None:
+    confidence, right = [sure / 64 for sure, _ in rows], [hit for _, hit in rows]
+    expected = oracle.calibration_error(confidence, right, n_bins)
+    assert expected_calibration_error(confidence, right, n_bins=n_bins) == pytest.approx(expected)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
+def test_calibration_error_is_a_share_and_at_least_the_error_of_the_mean(rows: list[tuple[float, bool]]) -> None:
+    confidence, right = zip(*rows, strict=True)
+    error = expected_calibration_error(confidence, right)
+    assert abs(np.mean(confidence) - np.mean(right)) - 1e-9 <= error <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("confidence", "right", "message"),
+    [
+        ([0.5, 0.5], [True], r"shape \(2,\) and right of shape \(1,\)"),
+        ([], [], "at least one row"),
+        ([1.5], [True], "above 1"),
+        ([float("nan")], [True], "missing"),
+    ],
+)
+def test_calibration_error_needs_a_probability_for_each_row(
+    confidence: list[float], right: list[bool], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        expected_calibration_error(confidence, right)
+
+
+def test_open_world_scores_need_equally_many_rows() -> None:
+    with pytest.raises(InputError, match="y_true has 2 labels and y_pred has 1"):
+        open_world_scores(["a", "b"], ["a"], ["a"])

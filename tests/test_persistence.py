@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import io
 import json
@@ -90,7 +91,7 @@ def same_model(a: Any, b: Any, X: Any) -> None:
         assert hasattr(a, name) == hasattr(b, name)
         if hasattr(a, name):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), strict=True)
-    for name in ("leaderboard_", "weaknesses_", "confidence_"):
+    for name in ("leaderboard_", "weaknesses_", "confidence_", "temperature_", "_used_names"):
         assert hasattr(a, name) == hasattr(b, name)
         if hasattr(a, name):
             assert getattr(a, name) == getattr(b, name)
@@ -269,6 +270,47 @@ def test_facts_that_a_file_cannot_hold_are_refused(tmp_path: Path) -> None:
         nf.save(model, tmp_path / "model.newfound")
 
 
+CURATED = ["KMeansDiscoverer", "SpectralDiscoverer", "TabularNCD", "AutoDiscoverer"]
+
+
+@pytest.fixture(scope="module")
+def curated_models(mixed: dict[str, Any]) -> dict[str, Any]:
+    """Some discoverers whose classes were split, merged with each other and with a known one, and renamed."""
+    models = {name: copy.deepcopy(mixed[name]) for name in CURATED}
+    for model in models.values():
+        model.temperature_ = 2.5
+        model.split("novel_0", 3).merge(["novel_0_2", "bee"]).merge(["novel_1", "novel_0_3"]).rename({"novel_1": "ä"})
+    return models
+
+
+@pytest.mark.filterwarnings("ignore:.*were not at hand")  # so short a training predicts nearly at random
+@pytest.mark.parametrize("name", CURATED)
+def test_curated_classes_come_back(name: str, curated_models: dict[str, Any], tmp_path: Path) -> None:
+    table, _ = tiny_table()
+    loaded = round_trip(curated_models[name], table, tmp_path)
+    assert loaded.classes_.tolist() == ["ant", "bee", "novel_0_1", "ä"]
+    assert (loaded.predict_proba(table) != loaded._proba(loaded._encode(table))[:, :4]).any()
+    (tmp_path / "again").mkdir()
+    loaded.rename({"ä": "ö"}).split("ö", 2, table)
+    assert round_trip(loaded, table, tmp_path / "again").novel_classes_.tolist() == ["novel_0_1", "ö_1", "ö_2"]
+
+
+def test_all_novel_classes_can_be_known_ones_after_all(mixed: dict[str, Any], tmp_path: Path) -> None:
+    model = copy.deepcopy(mixed["NCDKMeans"]).merge(["ant", "novel_0", "novel_1"])
+    loaded = round_trip(model, tiny_table()[0], tmp_path)
+    assert loaded.classes_.tolist() == ["ant", "bee"]
+    with pytest.raises(InputError, match="all were merged with known classes"):
+        loaded.predict_novel(tiny_table()[0])
+
+
+def test_members_of_a_curated_model_come_back(tmp_path: Path) -> None:
+    X, y = numbers()
+    model = fit(quick("TabularNCD", n_members=3), X, y).split(2, 2).rename({3: 50})
+    loaded = round_trip(model, X, tmp_path)
+    same_model(model.member(1), loaded.member(1), X)
+    assert set(loaded.member(1).labels_.tolist()) <= set(model.classes_.tolist())
+
+
 def test_file_is_plain_safetensors(kmeans: Any, kmeans_bytes: bytes) -> None:
     arrays = safetensors.numpy.load(kmeans_bytes)
     np.testing.assert_array_equal(arrays["discoverer.centroids"], kmeans.centroids_)
@@ -413,7 +455,7 @@ def test_places_that_cannot_be_written(kmeans: Any, tmp_path: Path) -> None:
     for path, reason in [
         (tmp_path / "missing" / "model.newfound", "No such file or directory"),
         (tmp_path / "file" / "model.newfound", "Not a directory"),
-        (tmp_path / "folder", "is not a file"),
+        (tmp_path / "folder", "Is a directory"),
         (tmp_path / ("x" * 300), "File name too long"),
         ("/dev/null", "is not a file"),
     ]:
@@ -677,7 +719,8 @@ def test_forged_file_with_no_change_loads(mixed: dict[str, Any], tmp_path: Path)
 
 
 ANY_MODEL: list[tuple[str, Change, str]] = [
-    ("newer version", put("format_version", 2), "format version 2, and newfound .* reads 1;"),
+    ("newer version", put("format_version", 3), "format version 3, and newfound .* reads 1 and 2;"),
+    ("entries of another version", put("format_version", 1), "must hold exactly"),
     ("version as text", put("format_version", "1"), "needs int in 'format_version'"),
     ("version true", put("format_version", True), "needs int in 'format_version'"),
     ("no version", drop("format_version"), "needs int in 'format_version'"),
@@ -718,7 +761,7 @@ ANY_MODEL: list[tuple[str, Change, str]] = [
     ("classes mixed", put("known_classes", {"kind": "str", "values": ["ant", 1]}), "of type str"),
     ("classes of two types", put("novel_classes", {"kind": "int", "values": [1, 2]}), "of one type"),
     ("class known and novel", put("novel_classes", {"kind": "str", "values": ["ant", "x"]}), "both known and novel"),
-    ("fewer novel classes", put("novel_classes", {"kind": "str", "values": ["novel_0"]}), "do not exist|shapes"),
+    ("fewer novel classes", put("novel_classes", {"kind": "str", "values": ["novel_0"]}), "lead to 2 novel classes"),
     ("huge class", put("known_classes", {"kind": "int", "values": [10**30]}), "64-bit"),
     ("history of texts", put("history", ["x"]), "list of dicts"),
     ("facts unknown", put_fact("more", ["x"]), "'more', which does not belong"),
@@ -856,6 +899,83 @@ def test_forged_discoverer_is_refused(
     refused(path, match)
 
 
+def steps(*wanted: Any, n_found: Any = 2) -> Change:
+    """Set what was done to the classes."""
+    return put("curation", {"n_found": n_found, "steps": list(wanted)})
+
+
+CENTROIDS = "curation.0.centroids"
+HOSTILE_CURATIONS: list[tuple[str, Change, str]] = [
+    ("temperature 0", put("temperature", 0.0), "temperature must be from"),
+    ("temperature negative", put("temperature", -1.0), "temperature must be from"),
+    ("temperature huge", put("temperature", 1e300), "temperature must be from"),
+    ("temperature as text", put("temperature", "1"), "needs float in 'temperature'"),
+    ("temperature null", put("temperature", None), "needs float in 'temperature'"),
+    ("no temperature", drop("temperature"), "must hold exactly"),
+    ("no curation", drop("curation"), "must hold exactly"),
+    ("no used names", drop("used_names"), "must hold exactly"),
+    ("used names of another type", put("used_names", {"kind": "int", "values": [7]}), "used names"),
+    ("used names without those in use", put("used_names", {"kind": "str", "values": ["x"]}), "used names"),
+    ("used names as list", put("used_names", ["x"]), "kind"),
+    ("curation as list", put("curation", []), "must be a dict"),
+    ("curation with more", put("curation", {"n_found": 2, "steps": [], "more": 1}), "nothing else"),
+    ("curation without steps", put("curation", {"n_found": 2}), "needs list in 'steps'"),
+    ("found as text", steps(n_found="2"), "needs int in 'n_found'"),
+    ("found negative", steps(n_found=-1), "nothing else"),
+    ("found too many", steps(n_found=3), "lead to 3 novel classes, and 2 are named"),
+    ("found without end", steps(n_found=10**30), "lead to 10+ novel classes"),
+    ("step as text", steps("merge"), "step 0 .* not understood"),
+    ("step unknown", steps({"eval": "x"}), "not understood"),
+    ("step of two", steps({"merge": [2, 3], "split": 2}), "not understood"),
+    ("step empty", steps({}), "not understood"),
+    ("merge of one", steps({"merge": [2]}), "not understood"),
+    ("merge of none", steps({"merge": []}), "not understood"),
+    ("merge as number", steps({"merge": 2}), "not understood"),
+    ("merge of texts", steps({"merge": ["2", "3"]}), "not understood"),
+    ("merge of booleans", steps({"merge": [True, 3]}), "not understood"),
+    ("merge with itself", steps({"merge": [2, 2]}), "not understood"),
+    ("merge falling", steps({"merge": [3, 2]}), "not understood"),
+    ("merge of known classes", steps({"merge": [0, 1]}, n_found=3), "not understood"),
+    ("merge of a negative place", steps({"merge": [-1, 2]}), "not understood"),
+    ("merge beyond", steps({"merge": [2, 4]}), "not understood"),
+    ("merge twice", steps({"merge": [2, 3]}, {"merge": [2, 3]}), "step 1 .* not understood"),
+    ("split of a known class", steps({"split": 1}), "not understood"),
+    ("split beyond", steps({"split": 4}), "not understood"),
+    ("split as text", steps({"split": "2"}), "not understood"),
+    ("split without centroids", steps({"split": 2}), "'0.centroids' is missing"),
+    ("centroids without a split", array(CENTROIDS, lambda old: np.zeros((2, 2))), "does not belong"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "match"), [case[1:] for case in HOSTILE_CURATIONS], ids=[case[0] for case in HOSTILE_CURATIONS]
+)
+def test_forged_curation_is_refused(change: Change, match: str, mixed: dict[str, Any], tmp_path: Path) -> None:
+    forge(mixed["SpectralDiscoverer"], tmp_path / "m", change)
+    refused(tmp_path / "m", match)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (array(CENTROIDS, lambda old: old[:1]), "step 0 .* not understood"),
+        (array(CENTROIDS, lambda old: old[:2]), "step 2 .* not understood"),
+        (array(CENTROIDS, lambda old: old[:, 1:].copy()), "another number of dimensions"),
+        (array(CENTROIDS, fill(np.inf)), "finite"),
+        (array(CENTROIDS, np.ravel), "must hold"),
+        (array("curation.0.variance", fill(0.0)), "above 0"),
+        (drop("curation.0.variance"), "is missing"),
+    ],
+    ids=["one part", "two parts", "narrow", "infinite", "flat", "no variance", "variance missing"],
+)
+@pytest.mark.parametrize("name", CURATED)
+def test_forged_split_is_refused(
+    name: str, change: Change, match: str, curated_models: dict[str, Any], tmp_path: Path
+) -> None:
+    forge(curated_models[name], tmp_path / "m", change)
+    refused(tmp_path / "m", match)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -930,6 +1050,8 @@ def test_golden_file_still_loads_and_predicts(path: Path) -> None:
     # Other processors round the last digits otherwise.
     np.testing.assert_allclose(model.predict_proba(rows), expected["predict_proba"], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(model.transform(rows), expected["transform"], rtol=1e-9, atol=1e-12)
+    if "novelty_score" in expected:  # since version 2
+        np.testing.assert_allclose(model.novelty_score(rows), expected["novelty_score"], rtol=1e-9, atol=1e-12)
 
 
 def test_there_is_a_golden_file_of_every_discoverer_and_version() -> None:

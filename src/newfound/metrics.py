@@ -12,12 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, roc_auc_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from newfound.errors import InputError
 
-__all__ = ["ClassMatching", "balanced_clustering_accuracy", "clustering_accuracy", "match_classes", "novel_scores"]
+__all__ = [
+    "ClassMatching",
+    "balanced_clustering_accuracy",
+    "clustering_accuracy",
+    "expected_calibration_error",
+    "match_classes",
+    "novel_scores",
+    "open_world_scores",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +171,128 @@ def novel_scores(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
     }
 
 
+def open_world_scores(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    known_classes: ArrayLike,
+    *,
+    novelty: ArrayLike | None = None,
+    told_novel: ArrayLike | None = None,
+    confidence: ArrayLike | None = None,
+) -> dict[str, Any]:
+    """Score predictions of rows of which some are of known and some of novel classes.
+
+    Known classes have names: a row is right where it gets the name of its class. Novel classes have none, so each found
+    one is first paired with at most one true class, as in :func:`match_classes`; a novel row that is taken for one of
+    a known class is wrong, and so is a known row that is taken for a novel one.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted classes, of one type.
+    known_classes : array-like of shape (n_known,)
+        The classes that were known; all others in `y_true` are novel.
+    novelty : array-like of shape (n,), optional
+        How novel each row looks, for ``auroc``.
+    told_novel : array-like of shape (n,), optional
+        The novel class that each row gets if it is known to be novel, for ``told_novel``; not read in known rows.
+    confidence : array-like of shape (n,), optional
+        Probability of the predicted class of each row, for ``ece``.
+
+    Returns
+    -------
+    dict
+        ``known``, ``novel`` and ``all``, each with ``rows``, ``acc``, ``bacc``, ``nmi``, ``ari`` and, with
+        `confidence`, ``ece`` (:func:`expected_calibration_error`), or None without such rows; ``auroc``, the
+        probability that a novel row looks more novel than a known one, None unless there are both; ``told_novel``,
+        scores of the novel rows if they are known to be novel, or None.
+
+    Examples
+    --------
+    >>> scores = open_world_scores(["a", "a", "b", "b"], ["a", "a", "novel_0", "a"], ["a"])
+    >>> scores["known"]["acc"], scores["novel"]["acc"], scores["all"]["acc"]
+    (1.0, 0.5, 0.75)
+    """
+    truth, found = _read_labels(y_true, "y_true"), _read_labels(y_pred, "y_pred")
+    _check_lengths(truth, found)
+    known = np.asarray(known_classes)
+    novel, right = ~np.isin(truth, known), _right(truth, found, known)
+    by_rows = {"known": ~novel, "novel": novel, "all": np.ones(len(truth), dtype=np.bool_)}
+    scores: dict[str, Any] = {
+        name: _scores_of(truth[rows], found[rows], right[rows]) if rows.any() else None
+        for name, rows in by_rows.items()
+    }
+    if confidence is not None:
+        sure = np.asarray(confidence)
+        for name, rows in by_rows.items():
+            if rows.any():
+                scores[name]["ece"] = expected_calibration_error(sure[rows], right[rows])
+    scores["auroc"] = None
+    if novelty is not None and 0 < novel.sum() < len(novel):
+        scores["auroc"] = float(roc_auc_score(novel, np.asarray(novelty)))
+    scores["told_novel"] = None
+    if told_novel is not None and novel.any():
+        told = np.asarray(told_novel)[novel]
+        scores["told_novel"] = {"rows": int(novel.sum()), **novel_scores(truth[novel], told)}
+    return scores
+
+
+def expected_calibration_error(confidence: ArrayLike, right: ArrayLike, *, n_bins: int = 15) -> float:
+    """How far the probability of being right is from how often one is right (ECE).
+
+    Rows are put into bins of equal width by the probability of their predicted class; the error is the mean distance
+    of mean probability and share of right rows in a bin, each bin counting by its rows.
+
+    Parameters
+    ----------
+    confidence : array-like of shape (n,)
+        Probability of the predicted class of each row, from 0 to 1.
+    right : array-like of shape (n,)
+        Whether each predicted class is the true one.
+    n_bins : int, default=15
+        A bin includes its upper end.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0 where the probabilities are right on average in each bin.
+
+    Examples
+    --------
+    >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [True, True, True, False])
+    0.0
+    """
+    sure, hits = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
+    if sure.ndim != 1 or sure.shape != hits.shape or not sure.size:
+        raise InputError(
+            f"Got confidence of shape {sure.shape} and right of shape {hits.shape}, but expected one value a row in "
+            "both, for the same rows, and at least one row."
+        )
+    if not ((sure >= 0) & (sure <= 1)).all():
+        raise InputError("Got confidence below 0, above 1 or missing, but expected probabilities.")
+    # the inner ends of the bins, each of which belongs to the bin below it
+    bins = np.digitize(sure, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
+    return float(np.abs(np.bincount(bins, weights=sure - hits)).sum() / len(sure))
+
+
+def _right(truth: NDArray[Any], found: NDArray[Any], known: NDArray[Any]) -> NDArray[np.bool_]:
+    """Rows whose predicted class has the name of the true one or, among novel classes, is its partner; shape (n,)."""
+    novel = ~np.isin(truth, known)
+    right: NDArray[np.bool_] = ~novel & (truth == found)
+    taken_for_novel = novel & ~np.isin(found, known)
+    if taken_for_novel.any():
+        pair = _read_pair(truth[taken_for_novel], found[taken_for_novel])
+        right[taken_for_novel] = _match(pair).true_of_pred[pair.pred_codes] == pair.true_codes
+    return right
+
+
+def _scores_of(truth: NDArray[Any], found: NDArray[Any], right: NDArray[np.bool_]) -> dict[str, float]:
+    classes, codes = _factorise(truth, "y_true")
+    scores = novel_scores(truth, found)
+    recalls = np.bincount(codes, weights=right, minlength=len(classes)) / np.bincount(codes, minlength=len(classes))
+    return {"rows": len(truth), **scores, "acc": float(right.mean()), "bacc": float(recalls.mean())}
+
+
 class _Pair(NamedTuple):
     """Both sides of a comparison: their sorted distinct labels, and each row's index into them."""
 
@@ -192,12 +322,16 @@ def _balanced_accuracy(matching: ClassMatching) -> float:
 
 def _read_pair(y_true: ArrayLike, y_pred: ArrayLike) -> _Pair:
     true_labels, pred_labels = _read_labels(y_true, "y_true"), _read_labels(y_pred, "y_pred")
+    _check_lengths(true_labels, pred_labels)
+    return _Pair(*_factorise(true_labels, "y_true"), *_factorise(pred_labels, "y_pred"))
+
+
+def _check_lengths(true_labels: NDArray[Any], pred_labels: NDArray[Any]) -> None:
     if len(true_labels) != len(pred_labels):
         raise InputError(
             f"y_true has {len(true_labels)} labels and y_pred has {len(pred_labels)}; "
             "both must describe the same rows in the same order."
         )
-    return _Pair(*_factorise(true_labels, "y_true"), *_factorise(pred_labels, "y_pred"))
 
 
 def _read_labels(y: ArrayLike, name: str) -> NDArray[Any]:

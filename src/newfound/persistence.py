@@ -34,16 +34,18 @@ from newfound.discoverers import (
     WhitenedKMeans,
 )
 from newfound.discoverers.base import Arrays, BaseDiscoverer
+from newfound.discoverers.curation import Curation
+from newfound.discoverers.open_world import COLDEST, HOTTEST
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables import TableEncoder, all_classes
 from newfound.tables.cells import shown
-from newfound.tables.labels import classes_from_json, classes_to_json
+from newfound.tables.labels import class_array, classes_from_json, classes_to_json
 from newfound.tables.state import Entries
 from newfound.writing import replacing
 
-FORMAT_VERSION = 1
-READABLE_VERSIONS = (1,)
+FORMAT_VERSION = 2
+READABLE_VERSIONS = (1, 2)
 
 _METADATA_KEY = "newfound"
 _HEADER_KEYS = {
@@ -57,6 +59,7 @@ _HEADER_KEYS = {
     "history",
     "digest",
 }
+_SINCE_VERSION_2 = {"temperature", "curation", "used_names"}
 _FACTS = "facts"  # an entry of those discoverers only that have any
 _DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
     kind.__name__: kind
@@ -74,7 +77,7 @@ _DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
 }
 _DTYPES = ("F64", "F32", "I32")
 _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
-_ENCODER, _DISCOVERER, _LABELS = "encoder.", "discoverer.", "labels"
+_ENCODER, _DISCOVERER, _CURATION, _LABELS = "encoder.", "discoverer.", "curation.", "labels"
 _LONGEST_REASON = 500
 
 # What content that makes no sense can raise on its way through numpy, torch and the discoverers' own checks.
@@ -113,8 +116,7 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
         raise InputError(
             f"Got a model of type {type(model).__name__}, but only these can be saved: {', '.join(_DISCOVERERS)}."
         )
-    if not model._is_fitted():
-        model._refuse()
+    model._check_is_fitted()
     if type(model.encoder_) is not TableEncoder:
         raise InputError(
             f"Got an encoder of type {type(model.encoder_).__name__}, but only a TableEncoder can be saved."
@@ -167,6 +169,9 @@ def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
         "encoder": model.encoder_.to_state()[0],
         "known_classes": classes_to_json(model.known_classes_),
         "novel_classes": classes_to_json(model.novel_classes_),
+        "used_names": classes_to_json(class_array(model._used_names, model.novel_classes_)),
+        "curation": model.curation_.to_state()[0],
+        "temperature": float(model.temperature_),
         "history": [_item_to_json("history_", epoch) for epoch in model.history_],
     } | ({_FACTS: facts} if facts else {})
 
@@ -174,6 +179,7 @@ def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
 def _arrays_of(model: BaseDiscoverer) -> Arrays:
     arrays = {_ENCODER + name: array for name, array in model.encoder_.to_state()[1].items()}
     arrays |= {_DISCOVERER + name: array for name, array in model._fitted_state().items()}
+    arrays |= {_CURATION + name: array for name, array in model.curation_.to_state()[1].items()}
     arrays[_LABELS] = model._codes_of(model.labels_)
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
@@ -261,7 +267,7 @@ def _rehearse(model: BaseDiscoverer, text: str, arrays: Arrays) -> None:
         ) from error
     probe = np.stack([np.zeros(model.encoder_.layout_.n_columns), np.ones(model.encoder_.layout_.n_columns)])
     if not (
-        np.array_equal(model._proba(probe), copy._proba(probe))
+        np.array_equal(model._curated_proba(probe), copy._curated_proba(probe))
         and np.array_equal(model._latent(probe), copy._latent(probe))
     ):
         raise InputError(
@@ -295,9 +301,10 @@ def _checked_header(text: str, arrays: Arrays) -> dict[str, Any]:
             f"it has format version {shown(version)}, and newfound {newfound.__version__} reads "
             f"{' and '.join(map(str, READABLE_VERSIONS))}; load it with the newfound that wrote it, or a newer one."
         )
-    if set(header) - {_FACTS} != _HEADER_KEYS:
+    wanted = _HEADER_KEYS if version == 1 else _HEADER_KEYS | _SINCE_VERSION_2
+    if set(header) - {_FACTS} != wanted:
         raise ModelFileError(
-            f"the header must hold exactly {', '.join(sorted(_HEADER_KEYS))}, and {_FACTS} where there are any."
+            f"the header must hold exactly {', '.join(sorted(wanted))}, and {_FACTS} where there are any."
         )
     if header["digest"] != _digest(header, arrays):
         raise ModelFileError("its content does not match its digest: it was damaged or altered after saving.")
@@ -388,18 +395,43 @@ def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> N
     model.classes_ = all_classes(model.known_classes_, model.novel_classes_)
     if len(np.unique(model.classes_)) != len(model.classes_):
         raise ModelFileError("a class is both known and novel.")
+    _restore_curation(model, header, arrays)
     model.history_ = _history_from_json(header["history"])
-    codes = model._codes_from(arrays, _LABELS, (-1,))
+    codes = model._codes_from(arrays, _LABELS, (-1,), len(model.classes_))
     without_rows = np.setdiff1d(np.arange(len(model.known_classes_)), codes)
     if len(without_rows):
         raise ModelFileError(f"the known class {shown(model.known_classes_[without_rows[0]].item())} has no rows.")
     model.labels_ = model.classes_[codes]
     model._restore_fitted(_part(arrays, _DISCOVERER))
+    if any(split.centroids.shape[1] != model._n_features_out for split in model.curation_.splits):
+        raise ModelFileError("a class is split by centroids of another number of dimensions than the latent space.")
     facts = _facts_from_json(header.get(_FACTS, {}))
     model._restore_facts(facts)
     unknown = sorted(set(facts) - set(model._facts()))
     if unknown:
         raise ModelFileError(f"the facts hold {shown(unknown[0])}, which does not belong in a {type(model).__name__}.")
+
+
+def _restore_curation(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> None:
+    """Restore what was done to the classes since fit; in files of version 1 nothing was."""
+    n_known, novel = len(model.known_classes_), model.novel_classes_
+    if header["format_version"] == 1:
+        model.temperature_, model.curation_ = 1.0, Curation(n_known, len(novel))
+        model._used_names = tuple(novel.tolist())
+        return
+    model.temperature_ = Entries(header, "the header").number("temperature")
+    if not COLDEST <= model.temperature_ <= HOTTEST:
+        raise ModelFileError(f"the temperature must be from {COLDEST:g} to {HOTTEST:g}.")
+    model.curation_ = Curation.from_state(header["curation"], _part(arrays, _CURATION), n_known)
+    if model.curation_.n_novel != len(novel):
+        raise ModelFileError(
+            f"the steps of the curation lead to {shown(model.curation_.n_novel)} novel classes, and {len(novel)} are "
+            "named."
+        )
+    used = classes_from_json(header["used_names"])
+    if used.dtype.kind != novel.dtype.kind or not np.isin(novel, used).all():
+        raise ModelFileError("the used names must be of the type of the novel classes, and hold all of these.")
+    model._used_names = tuple(used.tolist())
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:
@@ -487,8 +519,6 @@ def _read(path: str) -> tuple[str, Arrays]:
 def _write(path: str, data: bytes) -> None:
     """Write a file as a whole or not at all."""
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise ModelFileError(f"Cannot save to {path}: it exists and is not a file.")
         with replacing(path) as fresh, open(fresh, "xb") as file:
             file.write(data)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -28,9 +29,11 @@ def replacing(path: Path | str) -> Iterator[Path]:
     Raises
     ------
     OSError
-        Whatever the system refuses; ``path`` is then as it was.
+        Whatever the system refuses, and a device or a pipe in the place of a file; ``path`` is then as it was.
     """
     target = Path(os.path.realpath(path))
+    if target.exists() and not (target.is_file() or target.is_dir()):  # a folder is refused by the system
+        raise OSError(errno.EINVAL, "It is not a file", str(path))
     fresh = target.with_name(f".newfound-{secrets.token_hex(8)}.tmp")
     try:
         yield fresh

@@ -16,7 +16,8 @@ from newfound.discoverers.auto import InputMap
 from newfound.discoverers.packed import fit_together
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
 from newfound.records import Records
-from newfound.selection.portfolio import Choice, Evidence
+from newfound.selection.n_classes import NClassesEstimate
+from newfound.selection.portfolio import Ranking, Evidence
 from newfound.tables import Layout
 from tests.discoverers.common import auto
 
@@ -122,10 +123,10 @@ def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
     found = np.array([0, 0, 0, 1, 1, 1, 1, 1])
     same, other = 1 - found, np.array([0, 0, 1, 1, 1, 1, 1, 1])
     names = [("a", "x"), ("b", "x")]
-    model._judge(Choice(np.stack([same, other]), names, np.zeros(2), 1.0, False, evidence, Records()), found, 2)
+    model._judge(Ranking(np.stack([same, other]), names, np.zeros(2), 1.0, False, evidence, Records()), found, 2)
     np.testing.assert_allclose(model.class_confidence_, [(1 + 2 / 3) / 2, (1 + 5 / 6) / 2])
     assert model.confidence_ == pytest.approx(3 / 8 * model.class_confidence_[0] + 5 / 8 * model.class_confidence_[1])
-    assert model.weaknesses_ == []
+    assert model.weaknesses_ == ["there are only 8 unlabelled rows for 2 novel classes"]
 
 
 def test_training_that_ended_early_is_a_weakness() -> None:
@@ -135,7 +136,7 @@ def test_training_that_ended_early_is_a_weakness() -> None:
     found = np.array([0, 0, 1, 1])
     evidence = Evidence(n_folds=8, trust_in_information=1.0)
     with pytest.warns(UserWarning, match="the training of the networks ended early; allow more time"):
-        model._judge(Choice(found[None], [("a", "x")], np.zeros(1), 1.0, False, evidence, Records()), found, 2)
+        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 1.0, False, evidence, Records()), found, 2)
 
 
 def test_classes_less_apart_than_known_ones_are_a_weakness() -> None:
@@ -145,7 +146,27 @@ def test_classes_less_apart_than_known_ones_are_a_weakness() -> None:
     found = np.array([0, 0, 1, 1])
     evidence = Evidence(n_folds=8, trust_in_information=1.0, within=0.95)
     with pytest.warns(UserWarning, match=r"less apart than the known ones \(80% .* 95% .*may cut through larger ones"):
-        model._judge(Choice(found[None], [("a", "x")], np.zeros(1), 0.8, False, evidence, Records()), found, 2)
+        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 0.8, False, evidence, Records()), found, 2)
+
+
+def test_few_unlabelled_rows_and_an_uncertain_number_are_weaknesses() -> None:
+    X, y, _ = blobs(sizes=(5, 4))
+    with pytest.warns(UserWarning, match="evidence"):
+        model: Any = auto(n_novel_classes=2, training_steps=50).fit(X, y)
+    assert "there are only 9 unlabelled rows for 2 novel classes" in model.weaknesses_
+    told = Evidence(8, trust_in_information=1.0)
+    wide = NClassesEstimate(2, (1, 6), Records(), Records())
+    model.n_classes_estimate_ = wide
+    doubts = model._weaknesses(Ranking(np.zeros((1, 50)), [], np.zeros(1), 1.0, False, told, Records()), 50, 2)
+    assert "the number of novel classes is uncertain: from 1 to 6 are plausible" in doubts
+
+
+def test_progress_is_shown_from_the_start_where_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    X, y, _ = blobs()
+    auto(n_novel_classes=3, n_members=2, training_steps=50, verbose=1).fit(X, y)
+    shown = capsys.readouterr()
+    assert "making the best anew" in shown.out + shown.err
+    assert f"{module._N_TASKS + 2}/{module._N_TASKS + 2}" in shown.out + shown.err
 
 
 @pytest.mark.parametrize("n_novel", [1, 2, 3, 7])
@@ -165,7 +186,7 @@ def test_confidences_are_shares(n_novel: int) -> None:
 def test_networks_keep_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, truth = blobs(sizes=(1000, 100, 20))
     right = truth[y < 0] - 6
-    choice = Choice(right[None], [("columns", "k-means")], np.zeros(1), 1.0, True, Evidence(8), Records())
+    choice = Ranking(right[None], [("columns", "k-means")], np.zeros(1), 1.0, True, Evidence(8), Records())
     monkeypatch.setattr(nf.AutoDiscoverer, "_choose", lambda *args: (choice, np.arange(len(X)), right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -261,7 +282,7 @@ def test_the_time_limit_is_kept() -> None:
     start = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = auto(n_novel_classes=3, n_members=8, training_steps=100_000, time_limit=4.0).fit(X, y)
+        model = auto(n_novel_classes=3, n_members=2, training_steps=100_000, time_limit=4.0).fit(X, y)
     assert time.monotonic() - start < 12.0  # generous: other work may share the machine
     assert 0 < len(model.history_) < 1000
     assert "_start" not in vars(model)

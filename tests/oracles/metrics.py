@@ -72,3 +72,40 @@ def normalised_mutual_information(y_true: Sequence[Hashable], y_pred: Sequence[H
         share(joint, (t, p)) * log(share(joint, (t, p)) / (share(y_true, t) * share(y_pred, p))) for t, p in set(joint)
     )
     return information / ((entropy(y_true) + entropy(y_pred)) / 2)
+
+
+def open_world_rights(
+    y_true: Sequence[Hashable], y_pred: Sequence[Hashable], known: Sequence[Hashable]
+) -> list[list[bool]]:
+    """Which rows are right, under every best pairing of the novel classes; one list a pairing."""
+    novel = [(t, p) for t, p in zip(y_true, y_pred, strict=True) if t not in known and p not in known]
+    best = best_pairings(*zip(*novel, strict=True)) if novel else [{}]
+    return [
+        [
+            t == p if t in known else p not in known and pairing.get(t, known) == p
+            for t, p in zip(y_true, y_pred, strict=True)
+        ]
+        for pairing in best
+    ]
+
+
+def calibration_error(confidence: Sequence[float], right: Sequence[bool], n_bins: int) -> float:
+    """Bin by bin: share of the rows, times how far their mean probability is from the share that is right."""
+    error = 0.0
+    for i in range(n_bins):
+        inside = [
+            (c, r)
+            for c, r in zip(confidence, right, strict=True)
+            if i / n_bins < c <= (i + 1) / n_bins or (i == 0 and c == 0)
+        ]
+        if inside:
+            expected = sum(c for c, _ in inside) / len(inside)
+            share = sum(r for _, r in inside) / len(inside)
+            error += len(inside) / len(confidence) * abs(expected - share)
+    return error
+
+
+def mean_recall(y_true: Sequence[Hashable], right: Sequence[bool]) -> float:
+    """Mean over the true classes of the share of their rows that are right."""
+    of_class = [[r for t, r in zip(y_true, right, strict=True) if t == one] for one in set(y_true)]
+    return sum(sum(rows) / len(rows) for rows in of_class) / len(of_class)

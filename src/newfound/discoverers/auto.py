@@ -16,6 +16,7 @@ from torch import Tensor
 from newfound.clustering.representations import principal_axes
 from newfound.clustering.whitening import whitening_map, within_class_covariance
 from newfound.discoverers.base import Arrays, Codes, Floats
+from newfound.discoverers.open_world import fit_temperature, rows_to_hold_out
 from newfound.discoverers.packed import PackedDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
 from newfound.errors import ModelFileError, warn_user
@@ -26,7 +27,7 @@ from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.records import Records
 from newfound.selection.hidden_classes import FEWEST_KNOWN
 from newfound.selection.portfolio import (
-    Choice,
+    Ranking,
     Evidence,
     build_portfolio,
     gather_evidence,
@@ -51,6 +52,7 @@ _N_NEIGHBOURS = 10
 _N_BEST = 4  # candidates that are made anew with more rows, and whose agreement is the confidence
 _UNSURE = 0.5
 _LITTLE_TRUST = 0.2
+_WIDE = 1.0  # width of the interval for the number of classes, as a share of the number, from which on it is doubtful
 _LESS_APART = 0.1  # share of edges within classes by which the novel ones may stay behind the hidden ones
 _ENOUGH_TRAINING = 0.5  # share of the epochs
 _FOUND_BY_ALL = 0.9  # mean hidden accuracy from which on it matters little which candidate is chosen
@@ -84,7 +86,7 @@ class AutoDiscoverer(PackedDiscoverer):
     random_state : int, RandomState or None, default=None
         Seed.
     verbose : int, default=0
-        1 shows a progress bar of the training, which begins once a partition is chosen.
+        1 shows a progress bar of the choice of a partition, then one of the training.
 
     Attributes
     ----------
@@ -122,6 +124,8 @@ class AutoDiscoverer(PackedDiscoverer):
 
     hidden_layers = None
     _search_space: ClassVar[Mapping[str, Space]] = {}  # it makes its choices itself
+    _class_facts = ("class_confidence_",)
+    _holds_out = False  # the networks alone do without some rows, not the choice of a partition
     _sharpens = True
 
     def __init__(
@@ -175,8 +179,11 @@ class AutoDiscoverer(PackedDiscoverer):
         choice, some, self._taught = self._choose(rows[learners], codes[learners], n_novel, rng)
         self._sharpens = not choice.is_lopsided
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
-        trained, _ = self._train_members(self.input_.transform(rows[learners]), codes[learners], n_novel, seeds)
+        held_out = rows_to_hold_out(codes, rng) if self._calibrates else np.empty(0, dtype=np.intp)
+        taught = np.setdiff1d(learners, held_out)
+        trained, _ = self._train_members(self.input_.transform(rows[taught]), codes[taught], n_novel, seeds)
         self.network_ = self._load(trained)
+        self.temperature_ = fit_temperature(self._proba(rows[held_out]), codes[held_out]) if len(held_out) else 1.0
         found = self._agree(rows, codes, n_novel, rng)
         unlabelled = np.flatnonzero(codes < 0)
         compared = np.intersect1d(unlabelled, learners[some])
@@ -188,43 +195,69 @@ class AutoDiscoverer(PackedDiscoverer):
 
     def _choose(
         self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState
-    ) -> tuple[Choice, NDArray[np.intp], Codes]:
+    ) -> tuple[Ranking, NDArray[np.intp], Codes]:
         """Choose among partitions; returns the choice, the rows it was made with, and the unlabelled rows' classes."""
         layout = self.encoder_.layout_
         n_unlabelled = int((codes < 0).sum())
         if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
             partition = np.arange(n_unlabelled) % max(1, n_novel)
-            nothing_to_choose = Choice(partition[None], [], np.empty(0), 1.0, False, Evidence(), Records())
+            nothing_to_choose = Ranking(partition[None], [], np.empty(0), 1.0, False, Evidence(), Records())
             return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
-        begin = time.monotonic()
-        deadline = self._deadline(_TIME_FOR_PORTFOLIO)
-        portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
-        seconds = time.monotonic() - begin
-        deadline = self._deadline(_TIME_FOR_EVIDENCE)
-        evidence = gather_evidence(
-            rows, codes, layout, n_novel, rng, n_tasks=_N_TASKS, deadline=deadline, seconds_each=seconds
-        )
-        choice = rank(portfolio, evidence, rng)
-        many = (codes < 0) | np.isin(np.arange(len(codes)), some)
-        device = pick_device(self.device)
-        # With a time limit there is one graph of many rows, not one for each of several representations.
-        n_best = _N_BEST if self.time_limit is None else 1
-        partition = remake(choice, rows[many], codes[many], layout, n_novel, rng, n_best=n_best, device=device)
+        with Progress(_N_TASKS + 2, self.verbose) as progress:
+            progress.announce("making candidates")
+            begin = time.monotonic()
+            deadline = self._deadline(_TIME_FOR_PORTFOLIO)
+            portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
+            progress.advance()
+            progress.announce("hiding known classes")
+            evidence = gather_evidence(
+                rows,
+                codes,
+                layout,
+                n_novel,
+                rng,
+                n_tasks=_N_TASKS,
+                deadline=self._deadline(_TIME_FOR_EVIDENCE),
+                seconds_each=time.monotonic() - begin,
+                on_task=progress.advance,
+            )
+            choice = rank(portfolio, evidence, rng)
+            progress.announce("making the best anew")
+            many = (codes < 0) | np.isin(np.arange(len(codes)), some)
+            device = pick_device(self.device)
+            # With a time limit there is one graph of many rows, not one for each of several representations.
+            n_best = _N_BEST if self.time_limit is None else 1
+            partition = remake(choice, rows[many], codes[many], layout, n_novel, rng, n_best=n_best, device=device)
+            progress.advance()
         return choice, some, partition
 
-    def _judge(self, choice: Choice, found: Codes, n_novel: int) -> None:
+    def _judge(self, choice: Ranking, found: Codes, n_novel: int) -> None:
         """Say how sure the result is: ``found`` are the classes of the rows that took part in the choice."""
         self.leaderboard_ = choice.leaderboard
         judges = choice.partitions[:_N_BEST]
         self.class_confidence_ = np.array([_overlap(found == j, judges) for j in range(n_novel)])
         shares = np.bincount(found, minlength=n_novel) / max(1, len(found))
         self.confidence_ = min(1.0, float(shares @ self.class_confidence_)) if n_novel else 1.0  # shares are rounded
-        self.weaknesses_ = self._weaknesses(choice) if n_novel > 1 else []
+        self.weaknesses_ = self._weaknesses(choice, len(found), n_novel) if n_novel else []
         if self.weaknesses_:
             warn_user(f"The evidence for these novel classes is weak: {'; '.join(self.weaknesses_)}.")
 
-    def _weaknesses(self, choice: Choice) -> list[str]:
+    def _weaknesses(self, choice: Ranking, n_rows: int, n_novel: int) -> list[str]:
+        reasons = []
+        if n_rows < _FEW_ROWS * n_novel:
+            reasons.append(f"there are only {n_rows} unlabelled rows for {n_novel} novel classes")
+        if hasattr(self, "n_classes_estimate_"):
+            low, high = self.n_classes_estimate_.interval
+            if high - low > _WIDE * n_novel:
+                reasons.append(f"the number of novel classes is uncertain: from {low} to {high} are plausible")
+        if n_novel > 1:
+            reasons += self._doubts_of_the_choice(choice)
+        if len(self.history_) < _ENOUGH_TRAINING * self._n_epochs():
+            reasons.append("the training of the networks ended early; allow more time")
+        return reasons
+
+    def _doubts_of_the_choice(self, choice: Ranking) -> list[str]:
         reasons, evidence, n_known = [], choice.evidence, len(self.known_classes_)
         if n_known <= FEWEST_KNOWN:
             reasons.append(
@@ -245,8 +278,6 @@ class AutoDiscoverer(PackedDiscoverer):
                 f"the novel classes are less apart than the known ones ({choice.within:.0%} of the nearest rows are of "
                 f"the same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
             )
-        if len(self.history_) < _ENOUGH_TRAINING * self._n_epochs():
-            reasons.append("the training of the networks ended early; allow more time")
         if self.confidence_ < _UNSURE:
             reasons.append(f"the best candidates disagree (confidence {self.confidence_:.2f})")
         return reasons

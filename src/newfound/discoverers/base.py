@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,12 +12,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from newfound.discoverers.parameters import check_integer, pick_generator
+from newfound.discoverers.curatable import Curatable, TrainingRows
+from newfound.discoverers.curation import Curation
+from newfound.discoverers.naming import carried_names
+from newfound.discoverers.open_world import at_temperature, fit_temperature, rows_to_hold_out
+from newfound.discoverers.parameters import check_integer, check_real, pick_generator
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import Labels, Table, TableEncoder, all_classes, novel_class_names, read_labels, read_table
 from newfound.tables.cells import missing_mask
+from newfound.tables.labels import mark_unlabelled
 from newfound.tables.state import checked_array
 
 Arrays = dict[str, NDArray[Any]]
@@ -27,16 +34,30 @@ class NotFittedError(InputError, SklearnNotFittedError):
     """The discoverer was asked to predict before `fit`."""
 
 
-class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
     """Base of every discoverer.
 
     A discoverer finds novel classes among the unlabelled rows of a table and predicts known or novel classes for new
     rows. A subclass implements `_check_parameters`, `_discover`, `_proba`, `_novel_proba` and `_latent`, which see
     encoded rows and class codes only, and the pairs `_fitted_state`, `_restore_fitted` and, where it has something to
     tell, `_facts`, `_restore_facts` for saving and loading.
+
+    All of these speak of the `_n_found` novel classes that the discoverer found. What people made of them since is
+    added here, on the way out, as is the temperature.
+
+    Attributes
+    ----------
+    temperature_ : float
+        Temperature of the probabilities, fitted to known rows that were held out; 1.0 where there was none.
+    curation_ : Curation
+        What was merged and split since `fit`.
     """
 
     _needs_known_classes: ClassVar[bool] = True
+    # Whether rows to calibrate by are held out of `_discover`. A discoverer that chooses them itself says False, and
+    # sets `temperature_` in its `_discover` if `_calibrates`.
+    _holds_out: ClassVar[bool] = True
+    _calibrates: bool = False  # what fit was asked, while it runs
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
 
     n_novel_classes: int | Literal["auto"]
@@ -44,17 +65,14 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     random_state: Any
 
     encoder_: TableEncoder
-    known_classes_: NDArray[Any]
-    novel_classes_: NDArray[Any]
-    classes_: NDArray[Any]
-    labels_: NDArray[Any]
+    temperature_: float
     history_: list[dict[str, Any]]
     n_classes_estimate_: NClassesEstimate
     n_features_in_: int
 
     # ---- what users call
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, calibrate: bool = True) -> Self:
         """Find the novel classes of a partly labelled table.
 
         Parameters
@@ -63,41 +81,70 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
             The table.
         y : labels of shape (n,)
             Known classes as integers, strings, booleans or categories; -1, None or NaN where a row is unlabelled.
+        calibrate : bool, default=True
+            Whether a tenth of the known rows, where there are enough, is held out of the training, so that
+            probabilities can be compared with what happens and corrected. False learns from all rows.
 
         Returns
         -------
         self
-            On an error the discoverer is left as it was.
+            On an error the discoverer is left as it was. Where it was fitted before, a novel class of mostly the same
+            rows as an earlier one keeps its name, and no other gets a name that was used before.
         """
+        if not isinstance(calibrate, (bool, np.bool_)):
+            raise InputError(f"Got calibrate={calibrate!r}, but expected True or False.")
         before = dict(self.__dict__)
         try:
+            self._calibrates = bool(calibrate)
             self._fit(X, y)
+            del self._calibrates
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict a known or a novel class for each row; shape (n,)."""
-        best = self.predict_proba(X).argmax(axis=1)
-        classes: NDArray[Any] = self.classes_[best]
-        return classes
+    def predict(self, X: Any, *, abstain: float | None = None) -> NDArray[Any]:
+        """Predict a known or a novel class for each row.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+        abstain : float, optional
+            Say nothing about rows of which no class has at least this probability, from 0 to 1.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Classes. Where `abstain` is given, rows without one are marked as unlabelled rows are: with -1 among
+            integers, NaN among floats, None among text and booleans.
+        """
+        if abstain is not None:
+            check_real("abstain", abstain, low=0, high=1)
+        proba = self.predict_proba(X)
+        classes: NDArray[Any] = self.classes_[proba.argmax(axis=1)]
+        return classes if abstain is None else mark_unlabelled(classes, proba.max(axis=1) < abstain)
 
     def predict_novel(self, X: Any) -> NDArray[Any]:
         """Predict a novel class for each row, for rows known to be of no known class; shape (n,)."""
         rows = self._encode(X)
         if not len(self.novel_classes_):
+            reason = "all were merged with known classes" if self._n_found else "fit saw no unlabelled rows"
             raise InputError(
-                "There is no novel class to predict: fit saw no unlabelled rows. "
+                f"There is no novel class to predict: {reason}. "
                 "Fit with some labels missing (-1, None or NaN), or use predict."
             )
-        found: NDArray[Any] = self.novel_classes_[self._novel_proba(rows).argmax(axis=1)]
+        found: NDArray[Any] = self.novel_classes_[self._curated_novel_proba(rows).argmax(axis=1)]
         return found
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each class; shape (n, n_classes), columns in the order of ``classes_``."""
-        return self._proba(self._encode(X))
+        return self._curated_proba(self._encode(X))
+
+    def novelty_score(self, X: Any) -> Floats:
+        """Probability that a row is of any novel class, from 0 to 1; shape (n,)."""
+        novel: Floats = self.predict_proba(X)[:, len(self.known_classes_) :].sum(axis=1)
+        return np.minimum(novel, 1.0)  # sums are rounded
 
     def transform(self, X: Any) -> Floats:
         """Map rows to the representation in which the classes are told apart; shape (n, n_latent)."""
@@ -110,8 +157,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
     @property
     def n_novel_classes_(self) -> int:
         """Number of novel classes."""
-        if not self._is_fitted():
-            self._refuse()
+        self._check_is_fitted()
         return len(self.novel_classes_)
 
     # ---- what subclasses implement
@@ -166,9 +212,29 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         width: int = self._latent(np.zeros((1, self.encoder_.layout_.n_columns))).shape[1]
         return width
 
+    @property
+    def _n_found(self) -> int:
+        """Number of novel classes that were found, before anybody merged or split them."""
+        return self.curation_.n_found
+
     def _fit(self, X: Any, y: Any) -> None:
+        earlier = copy.copy(self) if self._is_fitted() else None
         rows, labels, n_novel, rng = self._prepare(X, y)
-        self._conclude(labels, self._discover(rows, labels.codes, n_novel, rng))
+        found = self._discover_calibrated(rows, labels.codes, n_novel, rng)
+        self._conclude(labels, found)
+        self._training_rows = TrainingRows.sample(rows, np.flatnonzero(labels.unlabelled))
+        if earlier is not None:
+            self._carry_names(earlier, X, labels, found)
+
+    def _discover_calibrated(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
+        """As `_discover`, and fit the temperature to rows that were held out of it."""
+        held_out = rows_to_hold_out(codes, rng) if self._calibrates and self._holds_out else np.empty(0, dtype=np.intp)
+        if not len(held_out):
+            return self._discover(rows, codes, n_novel, rng)
+        learned = np.setdiff1d(np.arange(len(rows)), held_out)
+        found = self._discover(rows[learned], codes[learned], n_novel, rng)
+        self.temperature_ = fit_temperature(self._proba(rows[held_out]), codes[held_out])
+        return found
 
     def _prepare(self, X: Any, y: Any) -> tuple[Floats, Labels, int, np.random.RandomState]:
         """Check everything, fit the encoder and name the classes; returns what `_discover` needs."""
@@ -193,6 +259,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         n_novel = self._count_novel(rows, labels.codes, rng)
         self._name_classes(labels.known_classes, n_novel)
         self.history_ = []
+        self.temperature_ = 1.0
         return rows, labels, n_novel, rng
 
     def _conclude(self, labels: Labels, found: Codes) -> None:
@@ -200,7 +267,25 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         codes, n_novel = labels.codes.copy(), len(self.novel_classes_)
         codes[labels.unlabelled] = labels.n_known + found
         self.labels_ = self.classes_[codes]
+        self._used_names = tuple(self.novel_classes_.tolist())
         self._warn_of_empty_classes(n_novel - len(np.unique(found)), n_novel)
+
+    def _carry_names(self, earlier: Self, X: Any, labels: Labels, found: Codes) -> None:
+        """Call novel classes as an earlier fit did where they have mostly the same rows."""
+        kinds = [(one.known_classes_.dtype.kind, one.novel_classes_.dtype.kind) for one in (self, earlier)]
+        if kinds[0] != kinds[1]:
+            return
+        before = earlier.novel_classes_[:0]
+        if len(earlier.novel_classes_) and len(found):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    before = earlier.predict_novel(X)[labels.unlabelled]
+            except InputError:  # the table has other columns
+                return
+        names = carried_names(before, found, self._n_found, self.known_classes_, earlier._used_names)
+        self._used_names = earlier._used_names
+        self._adopt(names.tolist())
 
     def _forget(self) -> None:
         """Drop what an earlier fit learned."""
@@ -263,6 +348,7 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         return int(self.n_novel_classes)
 
     def _name_classes(self, known_classes: NDArray[Any], n_novel: int) -> None:
+        self.curation_ = Curation(len(known_classes), n_novel)
         self.known_classes_ = known_classes
         self.novel_classes_ = novel_class_names(known_classes, n_novel)
         self.classes_ = all_classes(known_classes, self.novel_classes_)
@@ -277,26 +363,40 @@ class BaseDiscoverer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Classifi
         order = np.argsort(self.classes_)
         return order[np.searchsorted(self.classes_, labels, sorter=order)].astype(np.int32)
 
-    def _codes_from(self, arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[np.int32]:
-        """Read saved class codes; -1 in the shape stands for any length of at least 1."""
+    @staticmethod
+    def _codes_from(
+        arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...], n_classes: int
+    ) -> NDArray[np.int32]:
+        """Read saved codes of classes; -1 in the shape stands for any length of at least 1."""
         codes = checked_array(arrays, name, np.int32, shape)
-        if not 0 <= codes.min() <= codes.max() < len(self.classes_):
+        if not 0 <= codes.min() <= codes.max() < n_classes:
             raise ModelFileError(f"array {name!r} holds codes of classes that do not exist.")
         return codes
 
+    def _curated_proba(self, rows: Floats) -> Floats:
+        """Probabilities of all classes as users know them; (n, d) to (n, n_classes)."""
+        found = at_temperature(self._proba(rows), self.temperature_)
+        return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)
+
+    def _curated_novel_proba(self, rows: Floats) -> Floats:
+        """Shares of the novel classes as users know them; (n, d) to (n, n_novel)."""
+        n_known = len(self.known_classes_)
+        found = np.hstack([np.zeros((len(rows), n_known)), self._novel_proba(rows)])
+        return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)[:, n_known:]
+
     def _encode(self, X: Any) -> Floats:
-        if not self._is_fitted():
-            self._refuse()
+        self._check_is_fitted()
         return self.encoder_.transform_table(read_table(X), estimator_name=type(self).__name__)
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "classes_")
 
-    def _refuse(self) -> Any:
-        raise NotFittedError(
-            f"This {type(self).__name__} is not fitted yet; call fit(X, y) first, or load a saved one with "
-            "newfound.load(path)."
-        )
+    def _check_is_fitted(self) -> None:
+        if not self._is_fitted():
+            raise NotFittedError(
+                f"This {type(self).__name__} is not fitted yet; call fit(X, y) first, or load a saved one with "
+                "newfound.load(path)."
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()

@@ -51,6 +51,6 @@ class CentroidDiscoverer(BaseDiscoverer):
         return {"centroids": self.centroids_, "variance": np.array([self.variance_])}
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        shape = (len(self.classes_), self.encoder_.layout_.n_columns)
+        shape = (len(self.known_classes_) + self._n_found, self.encoder_.layout_.n_columns)
         self.centroids_ = finite_floats(arrays, "centroids", shape)
         self.variance_ = float(finite_floats(arrays, "variance", (1,), positive=True)[0])

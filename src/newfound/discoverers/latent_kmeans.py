@@ -86,6 +86,6 @@ class LatentKMeans(PackedDiscoverer):
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         super()._restore_fitted(arrays)
         if not self._is_self_trained():
-            shape = (self.n_members, len(self.classes_), self.network_.n_latent)
+            shape = (self.n_members, len(self.known_classes_) + self._n_found, self.network_.n_latent)
             self.centroids_ = finite_floats(arrays, "centroids", shape)
             self.variances_ = finite_floats(arrays, "variances", (self.n_members,), positive=True)

@@ -135,7 +135,7 @@ class NCDSpectral(NeighbourDiscoverer):
 
     def _proba(self, rows: Floats) -> Floats:
         shares, directions = self._space.place(rows)
-        if not len(self.novel_classes_):
+        if not self._n_found:
             return shares[:, :-1]
         return np.hstack([shares[:, :-1], shares[:, -1:] * self._classify(directions)])
 
@@ -156,7 +156,7 @@ class NCDSpectral(NeighbourDiscoverer):
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         super()._restore_fitted(arrays)
-        n_known, n_novel = len(self.known_classes_), len(self.novel_classes_)
+        n_known, n_novel = len(self.known_classes_), self._n_found
         codes = np.where(self._voter_codes < n_known, self._voter_codes, -1)
         n_unlabelled = int((codes < 0).sum())
         weak = finite_floats(arrays, "weak", (-1,) if n_novel else (0,))

@@ -47,10 +47,10 @@ class NeighbourDiscoverer(BaseDiscoverer):
         return {"voters": self._voters, "voter_codes": self._voter_codes.astype(np.int32)}
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        codes = self._codes_from(arrays, "voter_codes", (-1,))
+        codes = self._codes_from(arrays, "voter_codes", (-1,), len(self.known_classes_) + self._n_found)
         if len(codes) > len(self.labels_):
             raise ModelFileError(f"{len(codes)} rows vote, but only {len(self.labels_)} were there to learn from.")
-        if len(self.novel_classes_) and codes.max() < len(self.known_classes_):
+        if self._n_found and codes.max() < len(self.known_classes_):
             raise ModelFileError("no row votes for a novel class.")
         rows = finite_floats(arrays, "voters", (len(codes), self.encoder_.layout_.n_columns))
         self._keep_voters(rows, codes.astype(np.int64))

@@ -16,11 +16,13 @@ from torch import Tensor
 
 from newfound.clustering.consensus import align_members
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
+from newfound.discoverers.curatable import TrainingRows
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device, pick_generator
 from newfound.errors import InputError, ModelFileError, TrainingInterrupted, warn_user
 from newfound.learning.progress import Progress
 from newfound.learning.self_training import SelfTrainingSettings, confident_classes, train_classifier
 from newfound.nn import DiscoveryNetwork, MemberStreams
+from newfound.tables import Labels
 from newfound.tables.cells import shown
 
 _MAX_WIDTH = 1024  # of layers whose widths follow the number of columns
@@ -44,6 +46,9 @@ class PackedDiscoverer(BaseDiscoverer):
     network_: DiscoveryNetwork
     member_labels_: NDArray[Any]
 
+    _class_labels = ("labels_", "member_labels_")
+    _member_found: Codes
+
     # Parameters in which the members of `fit_together` may differ, besides random_state.
     _own_parameters: ClassVar[frozenset[str]] = frozenset()
 
@@ -60,14 +65,15 @@ class PackedDiscoverer(BaseDiscoverer):
         discoverer of the same class, with ``n_members=1``
             Its classes have the names that the consensus gave them.
         """
-        if not self._is_fitted():
-            self._refuse()
+        self._check_is_fitted()
         n_members = len(self.member_labels_)
         if check_integer("index", index, low=0) >= n_members:
             raise InputError(f"Got index={index}, but there are {n_members} members, numbered from 0.")
         alone = copy.copy(self)
         alone.n_members = 1
         alone.labels_ = self.member_labels_[index]
+        first, n_latent = index * self.network_.n_latent, self.network_.n_latent
+        alone.curation_ = self.curation_.within(slice(first, first + n_latent))
         shared = self._shared_state()
         own = {name: array[index : index + 1] for name, array in self._fitted_state().items() if name not in shared}
         alone._restore_fitted(own | shared)
@@ -164,7 +170,7 @@ class PackedDiscoverer(BaseDiscoverer):
         device, settings = pick_device(self.device), SelfTrainingSettings()
         streams = MemberStreams(rng.randint(2**31 - 1, size=self.n_members).tolist(), device=device)
         x = torch.as_tensor(rows, dtype=torch.float32, device=device)
-        network = self._new_network(rows.shape[1], len(self.classes_), 0, streams)
+        network = self._new_network(rows.shape[1], len(self.known_classes_) + self._n_found, 0, streams)
         network.encoder.load_state_dict(self.network_.encoder.state_dict())
         unlabelled = codes < 0
         with progress, _keeping_what_was_learned(progress.history):
@@ -182,7 +188,7 @@ class PackedDiscoverer(BaseDiscoverer):
 
     def _is_self_trained(self) -> bool:
         """Whether the classification head has outputs for the novel classes, which then holds for predictions."""
-        return _has_joint_head(self.network_.state_dict(), len(self.known_classes_), len(self.novel_classes_))
+        return _has_joint_head(self.network_.state_dict(), len(self.known_classes_), self._n_found)
 
     def _of_members(self, parameter: str) -> Any:
         """Value of a parameter for all members, or a list of one for each where they differ."""
@@ -191,30 +197,36 @@ class PackedDiscoverer(BaseDiscoverer):
 
     def _agree(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
         """Bring the members' classes into one order; return the consensus on the unlabelled rows."""
-        unlabelled = np.flatnonzero(codes < 0)
-        member_codes = np.tile(codes, (self.n_members, 1))
-        consensus = np.empty(0, dtype=np.int64)
-        if n_novel:
-            novel = self._votes(rows[unlabelled])[1]
-            order = align_members(novel.argmax(axis=2), n_novel)
-            # Members vote with probabilities, so the sizes that count are known only once they are aligned.
-            vote = np.take_along_axis(novel, order[:, None, :], axis=2).mean(axis=0).argmax(axis=1)
-            order = order[:, np.argsort(-np.bincount(vote, minlength=n_novel), kind="stable")]
-            if self._is_self_trained():
-                self.network_.reorder_novel(torch.from_numpy(order))
-            else:
-                self._reorder_novel(order)
-            novel = self._votes(rows[unlabelled])[1]
-            member_codes[:, unlabelled] = len(self.known_classes_) + novel.argmax(axis=2)
-            consensus = novel.mean(axis=0).argmax(axis=1)
-        self.member_labels_ = self.classes_[member_codes]
+        if not n_novel:
+            self._member_found = np.empty((self.n_members, 0), dtype=np.int64)
+            return np.empty(0, dtype=np.int64)
+        unlabelled = rows[codes < 0]
+        novel = self._votes(unlabelled)[1]
+        order = align_members(novel.argmax(axis=2), n_novel)
+        # Members vote with probabilities, so the sizes that count are known only once they are aligned.
+        vote = np.take_along_axis(novel, order[:, None, :], axis=2).mean(axis=0).argmax(axis=1)
+        order = order[:, np.argsort(-np.bincount(vote, minlength=n_novel), kind="stable")]
+        if self._is_self_trained():
+            self.network_.reorder_novel(torch.from_numpy(order))
+        else:
+            self._reorder_novel(order)
+        novel = self._votes(unlabelled)[1]
+        self._member_found = novel.argmax(axis=2)
+        consensus: Codes = novel.mean(axis=0).argmax(axis=1)
         return consensus
+
+    def _conclude(self, labels: Labels, found: Codes) -> None:
+        member_codes = np.tile(labels.codes, (self.n_members, 1))
+        member_codes[:, labels.unlabelled] = labels.n_known + self._member_found
+        self.member_labels_ = self.classes_[member_codes]
+        del self._member_found
+        super()._conclude(labels, found)
 
     def _votes(self, rows: Floats) -> tuple[Floats, Floats]:
         """As `_member_proba`, and after self-training by the head that it has trained."""
         if not self._is_self_trained():
             return self._member_proba(rows)
-        n_novel = len(self.novel_classes_)
+        n_novel = self._n_found
 
         def proba(network: DiscoveryNetwork, x: Tensor) -> tuple[Tensor, Tensor]:
             logits = network.classification(network.encoder(x))
@@ -245,7 +257,8 @@ class PackedDiscoverer(BaseDiscoverer):
             for name, array in arrays.items()
             if name.startswith(_PREFIX)
         }
-        member_codes = self._codes_from(arrays, "member_codes", (self.n_members, len(self.labels_)))
+        shape = (self.n_members, len(self.labels_))
+        member_codes = self._codes_from(arrays, "member_codes", shape, len(self.classes_))
         self.network_ = self._load(state)
         self.member_labels_ = self.classes_[member_codes]
 
@@ -274,7 +287,7 @@ class PackedDiscoverer(BaseDiscoverer):
                 f"the network's arrays have the shapes of layers {layers}, but hidden_layers is "
                 f"{shown(self.hidden_layers)}."
             )
-        n_known, n_novel = len(self.known_classes_), len(self.novel_classes_)
+        n_known, n_novel = len(self.known_classes_), self._n_found
         if _has_joint_head(state, n_known, n_novel):
             n_known, n_novel = n_known + n_novel, 0
         with torch.device("meta"):  # no memory is taken until the shapes are known to be right
@@ -362,6 +375,7 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
     seeds = [int(generator.randint(2**31 - 1, size=1)[0]) for generator in generators]
     trained, progress = pack._train_members(rows, labels.codes, n_novel, seeds)
     shared = {name: value for name, value in vars(pack).items() if name.endswith("_")}
+    shared["_training_rows"] = TrainingRows.sample(rows, np.flatnonzero(labels.unlabelled))
     for m, (discoverer, generator) in enumerate(zip(fitted, generators, strict=True)):
         vars(discoverer).update(shared)
         own = progress.of_member(m)

@@ -94,7 +94,7 @@ class SpectralDiscoverer(NeighbourDiscoverer):
     def _vote(self, rows: Floats, first_class: int) -> Floats:
         """Votes of the nearest rows of the classes from ``first_class`` on; (n, d) to (n, number of these classes)."""
         voters = self._voter_codes >= first_class
-        n_classes = len(self.classes_) - first_class
+        n_classes = len(self.known_classes_) + self._n_found - first_class
         n_neighbors = min(self._n_voters, int(voters.sum()))
         # The nearer a voter the more it counts, so that a training row keeps its own class.
         classifier = KNeighborsClassifier(n_neighbors, weights="distance")

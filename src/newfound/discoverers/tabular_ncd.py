@@ -222,7 +222,7 @@ class TabularNCD(PackedDiscoverer):
 
         def positives(top_k: float | None) -> int:
             if top_k is None:
-                return max(1, int(batches.n_unlabelled / max(1, len(self.novel_classes_)) * _POSITIVES))
+                return max(1, int(batches.n_unlabelled / max(1, self._n_found) * _POSITIVES))
             return max(1, int(batches.batch_rows / 2 * top_k / 100))
 
         top_k = self._of_members("top_k")

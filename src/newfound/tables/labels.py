@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,8 @@ from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables.cells import family_of, is_missing, shown, unmasked
 
 UNLABELLED = -1
-_TEXT_MARKS = ["-1", "nan", "None", "<NA>"]  # what NumPy makes of -1, NaN, None and pandas.NA among text
+TEXT_MARKS = ("-1", "nan", "None", "<NA>")
+"""What NumPy makes of -1, NaN, None and pandas.NA among text."""
 
 _CURE = "Turn the labels into integers, strings or booleans, with None, NaN or -1 for unlabelled rows."
 _KINDS = {"b": "bool", "i": "int", "f": "float", "U": "str"}
@@ -93,35 +95,54 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     return Labels(codes, known_classes if len(known_classes) else np.empty(0, dtype=np.int64))
 
 
-def novel_class_names(known_classes: NDArray[Any], n: int) -> NDArray[Any]:
+def novel_class_names(known_classes: NDArray[Any], n: int, used: Collection[Any] = ()) -> NDArray[Any]:
     """Return names for `n` novel classes in the type of the known ones.
 
     Integers (and whole floats) continue after the largest known class and are never negative, so that none is taken
     for the mark -1. After booleans come the integers 2, 3, ... Strings are "novel_0", "novel_1", ..., without those
-    that are known classes.
+    that are known classes. Names in `used` are passed over.
 
     Examples
     --------
     >>> novel_class_names(np.array([3, 7]), 2)
     array([8, 9])
-    >>> novel_class_names(np.array(["ant", "novel_0"]), 2)
-    array(['novel_1', 'novel_2'], dtype='<U7')
+    >>> novel_class_names(np.array(["ant", "novel_0"]), 2, used=["novel_2"])
+    array(['novel_1', 'novel_3'], dtype='<U7')
     """
     kind = known_classes.dtype.kind
     if kind == "U":
-        taken = set(known_classes.tolist())
+        taken = {*known_classes.tolist(), *used}
         names = (f"novel_{i}" for i in itertools.count())
         return np.array(list(itertools.islice((name for name in names if name not in taken), n)), dtype=np.str_)
-    if kind == "b":
-        return np.arange(2, 2 + n, dtype=np.int64)
-    first = max(int(known_classes.max()) + 1, 0) if len(known_classes) else 0
+    first = 2 if kind == "b" else max(int(known_classes.max()) + 1, 0) if len(known_classes) else 0
     largest = 2**53 if kind == "f" else int(np.iinfo(np.int64).max)
-    if first + n - 1 > largest:
+    free = (number for number in itertools.count(first) if number not in used)
+    numbers = list(itertools.islice(free, n))
+    if numbers and numbers[-1] > largest:
         raise InputError(
             f"the largest label in y is {first - 1}, after which there is no room for {n} novel classes. "
             "Use smaller labels, or strings."
         )
-    return np.array(range(first, first + n), dtype=np.float64 if kind == "f" else np.int64)
+    return np.array(numbers, dtype=np.float64 if kind == "f" else np.int64)
+
+
+def mark_unlabelled(labels: NDArray[Any], unlabelled: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return labels with the mark of an unlabelled row in some places.
+
+    The mark is -1 among integers, NaN among floats and None among text and booleans, for which the array returned holds
+    objects: in an array of text the mark would be text too.
+
+    Examples
+    --------
+    >>> mark_unlabelled(np.array([5, 7]), np.array([False, True]))
+    array([ 5, -1])
+    >>> mark_unlabelled(np.array(["ant", "bee"]), np.array([False, True]))
+    array(['ant', None], dtype=object)
+    """
+    mark: Any = {"i": UNLABELLED, "f": np.nan}.get(labels.dtype.kind)
+    marked = labels.astype(object) if mark is None else labels.copy()
+    marked[unlabelled] = mark
+    return marked
 
 
 def all_classes(known_classes: NDArray[Any], novel_classes: NDArray[Any]) -> NDArray[Any]:
@@ -133,6 +154,11 @@ def all_classes(known_classes: NDArray[Any], novel_classes: NDArray[Any]) -> NDA
     array([0, 1, 2])
     """
     return np.concatenate([known_classes, novel_classes]) if len(novel_classes) else known_classes.copy()
+
+
+def class_array(names: Sequence[Any], like: NDArray[Any]) -> NDArray[Any]:
+    """Return names of classes as an array of the type of other classes, as wide as the names need it."""
+    return np.array(names, dtype=_DTYPES[_KINDS[like.dtype.kind]])
 
 
 def classes_to_json(classes: NDArray[Any]) -> dict[str, Any]:
@@ -226,7 +252,7 @@ def _read_array(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
 
 def _read_text(values: NDArray[np.str_]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """Read an array of text, in which NumPy has turned any mark of an unlabelled row into text as well."""
-    labelled = ~np.isin(values, _TEXT_MARKS)
+    labelled = ~np.isin(values, TEXT_MARKS)
     if not labelled.all():
         marks = shown(str(values[~labelled][0]))
         warn_user(

@@ -1,0 +1,26 @@
+"""Classes as a dict from names to probabilities, on which people's steps are done one row at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Row = dict[Any, float]
+
+
+def merge(row: Row, classes: Sequence[Any], name: Any) -> Row:
+    merged = {one: p for one, p in row.items() if one not in classes}
+    merged[name] = sum(row[one] for one in classes)
+    return merged
+
+
+def split(row: Row, class_: Any, names: Sequence[Any], place: Sequence[float], centroids: Any, variance: float) -> Row:
+    distances = [math.dist(place, centroid) ** 2 / (2 * variance) for centroid in centroids]
+    weights = [math.exp(min(distances) - distance) for distance in distances]
+    parts = {name: row[class_] * weight / sum(weights) for name, weight in zip(names, weights, strict=True)}
+    return {one: p for one, p in row.items() if one != class_} | parts
+
+
+def rename(row: Row, names: Mapping[Any, Any]) -> Row:
+    return {names.get(one, one): p for one, p in row.items()}
