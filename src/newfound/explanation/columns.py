@@ -1,0 +1,143 @@
+"""The columns of a table in their own words: numbers and dates on a scale, categories and booleans by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.tables import Kind, Schema, Table, cells
+from newfound.tables.matching import match_columns
+
+ColumnKind = Literal["numeric", "categorical", "boolean", "date"]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+MISSING = -1
+_KINDS: dict[Kind, ColumnKind] = {
+    "numeric": "numeric",
+    "categorical": "categorical",
+    "boolean": "boolean",
+    "datetime": "date",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedColumn:
+    """One column in its own words and units.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"numeric", "categorical", "boolean", "date"}
+    numbers : ndarray of shape (n,)
+        Numbers, or days since 1970 for dates; NaN where missing. Empty for categories and booleans.
+    codes : ndarray of shape (n,)
+        Place of each cell in `categories`, -1 where missing. Empty for numbers and dates.
+    categories : tuple of str
+        As the table spells them; for booleans the word for no, then the word for yes.
+    whole : bool
+        Whether all numbers are whole; for dates, whether all are midnight.
+    """
+
+    name: str
+    kind: ColumnKind
+    numbers: Floats
+    codes: Codes
+    categories: tuple[str, ...]
+    whole: bool
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the cells lie on a scale."""
+        return self.kind in ("numeric", "date")
+
+    @property
+    def missing(self) -> Mask:
+        """Mask of the missing cells, shape (n,)."""
+        mask: Mask = np.isnan(self.numbers) if self.ordered else np.equal(self.codes, MISSING)
+        return mask
+
+    def take(self, rows: NDArray[np.intp]) -> ExplainedColumn:
+        """Return the cells of some rows."""
+        if self.ordered:
+            return replace(self, numbers=self.numbers[rows])
+        return replace(self, codes=self.codes[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedTable:
+    """The columns that a model uses, under the names they had at fit.
+
+    Attributes
+    ----------
+    columns : tuple of ExplainedColumn
+    n_rows : int
+    """
+
+    columns: tuple[ExplainedColumn, ...]
+    n_rows: int
+
+    def take(self, rows: NDArray[np.intp]) -> ExplainedTable:
+        """Return some rows as a table of their own."""
+        return ExplainedTable(tuple(column.take(rows) for column in self.columns), len(rows))
+
+    def column(self, name: str) -> ExplainedColumn:
+        """Return the column of a name; KeyError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+
+def used_cells(model: Any, table: Table) -> dict[str, NDArray[Any]]:
+    """Return the raw cells of the columns that a fitted model uses, under the names they had at fit."""
+    schema: Schema = model.encoder_.schema_
+    return match_columns(
+        table,
+        schema.names,
+        [column.name for column in schema.used],
+        named=hasattr(model.encoder_, "feature_names_in_"),
+        estimator_name=type(model).__name__,
+    )
+
+
+def view_columns(raw: dict[str, NDArray[Any]], schema: Schema, n_rows: int) -> ExplainedTable:
+    """View raw cells by the kinds of a schema."""
+    kinds = {column.name: column.kind for column in schema.used}
+    return ExplainedTable(tuple(_view(name, values, kinds[name]) for name, values in raw.items()), n_rows)
+
+
+def _view(name: str, values: NDArray[Any], kind: Kind) -> ExplainedColumn:
+    if kind in ("numeric", "datetime"):
+        numbers = cells.as_days(values, name) if kind == "datetime" else cells.as_numbers(values, name)
+        present = numbers[~np.isnan(numbers)]
+        whole = bool((present == np.floor(present)).all())
+        return ExplainedColumn(name, _KINDS[kind], numbers, np.empty(0, dtype=np.int64), (), whole)
+    if kind == "boolean":
+        codes, categories = _booleans(name, values)
+    else:
+        codes, categories = _categories(cells.as_texts(values))
+    return ExplainedColumn(name, _KINDS[kind], np.empty(0), codes, categories, whole=False)
+
+
+def _booleans(name: str, values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
+    flags = cells.as_booleans(values, name)
+    codes = np.where(np.isnan(flags), MISSING, np.nan_to_num(flags)).astype(np.int64)
+    spelled = []
+    numbers = values.dtype == np.float64
+    for code, default in enumerate(("0", "1") if numbers else ("False", "True")):
+        places = np.flatnonzero(codes == code)
+        # The table's own word: "no", "0" or "False".
+        spelled.append(cells.text_of(values[places[0]]) if len(places) else default)
+    return codes, tuple(spelled)
+
+
+def _categories(texts: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
+    categories = sorted({text for text in texts.tolist() if text is not None}) if texts.dtype == object else []
+    places: dict[str | None, int] = {category: place for place, category in enumerate(categories)}
+    codes = np.fromiter((places.get(text, MISSING) for text in texts.tolist()), dtype=np.int64, count=len(texts))
+    return codes, tuple(categories)

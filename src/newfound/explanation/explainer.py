@@ -1,0 +1,314 @@
+"""`explain`: what characterises each novel class of a model, on the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from newfound.errors import InputError
+from newfound.explanation.columns import Codes, ExplainedTable, Floats, used_cells, view_columns
+from newfound.explanation.crossing import cross_neighbours
+from newfound.explanation.exemplars import Borderline, Exemplar, border_rows, typical_rows, values_of
+from newfound.explanation.explanation import ClassExplanation, Explanation
+from newfound.explanation.nearest_known import NearestKnown, nearest_known
+from newfound.explanation.profiles import Shift, profile
+from newfound.explanation.rules import MakingRows, find_rules, score_rules
+from newfound.explanation.sampling import Rows, draw, draw_of_each, halves
+from newfound.explanation.screening import telling_columns
+from newfound.explanation.stability import StabilitySource, bootstrap_stability, has_members, member_stability
+from newfound.explanation.wording import share_text
+from newfound.parameters import check_integer, pick_generator
+from newfound.tables import Table, read_table
+from newfound.tables.cells import shown
+
+_MOST_COLUMNS = 300  # that are looked at closely
+_MOST_CELLS = 2_000_000  # of the rows that make the rules
+_FEWEST_AND_MOST_ROWS = (1_000, 10_000)
+_CROSSED = 4  # crossed rows for each row, as long as there are not too many
+_CROSSED_WEIGHT = 0.5
+_PROFILE_ROWS = 2_000  # of the class, in its profile
+_LATENT_ROWS = 300  # of each class, where the latent space is looked at
+_MEMBER_ROWS = 3_000
+_MOST_VALUES = 200  # cells that are shown of a row
+
+_FEW_ROWS = 30
+_LOW_CONFIDENCE = 0.6
+_LOW_STABILITY = 0.6
+_LOW_AGREEMENT = 0.4
+_LOW_COVERAGE = 0.5
+_LOW_PRECISION = 0.75
+_CLOSE = 2.0
+
+
+def explain(
+    model: Any,
+    X: Any,
+    *,
+    max_rules: int = 4,
+    max_conditions: int = 4,
+    n_exemplars: int = 5,
+    random_state: Any = 0,
+) -> Explanation:
+    """Explain the novel classes of a model by the rows of a table.
+
+    It explains what the model predicts on this table. Half of the rows make the rules; the other half, which is held
+    out, says how good they are.
+
+    Parameters
+    ----------
+    model : fitted discoverer
+    X : pandas, polars or pyarrow table, or numpy array, of shape (n, n_columns)
+        Any table that the model can predict, best with rows of known and of novel classes. Rules speak of its columns
+        in their own units.
+    max_rules : int, default=4
+        Most rules for a class.
+    max_conditions : int, default=4
+        Most conditions in a rule; a range counts as one.
+    n_exemplars : int, default=5
+        Most typical rows, and most borderline rows, for a class.
+    random_state : int, RandomState or None, default=0
+        Seed of the halves and samples.
+
+    Returns
+    -------
+    Explanation
+        Print it, or use ``.classes``, ``.to_frame()``, ``.to_dict()``.
+
+    Examples
+    --------
+    >>> import newfound as nf
+    >>> data = nf.datasets.make_table(600, random_state=0)
+    >>> model = nf.WhitenedKMeans(n_novel_classes=3, random_state=0).fit(data.X_train, data.y_train)
+    >>> explanation = nf.explain(model, data.X_train)
+    >>> len(explanation.classes)
+    3
+    """
+    check_integer("max_rules", max_rules, low=0)
+    check_integer("max_conditions", max_conditions, low=1)
+    check_integer("n_exemplars", n_exemplars, low=0)
+    rng = pick_generator(random_state)
+    view = _View.of(model, X, rng)
+    first_half, held_out = halves(view.codes, rng)
+    making = _making_rows(view, first_half, rng) if view.novel and max_rules else None
+    stability, source = _stability(view, rng)
+    drawn = np.sort(rng.permutation(len(view.codes))[: view.most_rows])
+    judges, truth = view.table.take(held_out), view.codes[held_out]
+    classes = []
+    for code in view.novel:
+        found = []
+        if making is not None:
+            found = find_rules(making, code, max_rules=max_rules, max_conditions=max_conditions)
+        rules, precision, coverage = score_rules(found, judges, truth == code)
+        one = ClassExplanation(
+            name=view.names[code],
+            **_size(view, code),
+            stability=stability.get(code),
+            stability_source=source if code in stability else None,
+            rules=rules,
+            rules_precision=precision,
+            rules_coverage=coverage,
+            **_profiles(view, code, drawn, rng),
+            **_rows(view, code, n_exemplars),
+            warnings=[],
+        )
+        classes.append(replace(one, warnings=_doubts(one, view, max_conditions if max_rules else 0)))
+    return Explanation(len(view.codes), int(np.isin(view.codes, view.novel).sum()), classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A table as a model sees it.
+
+    Attributes
+    ----------
+    model : fitted discoverer
+    raw : Table
+        All columns, as the user gave them.
+    given : Table
+        What the model is given.
+    table : ExplainedTable
+        The columns that the model uses; of very many, the most telling ones.
+    names : list
+        The classes, as plain values.
+    known, novel : lists of int
+        Their places in ``names``.
+    proba : ndarray of shape (n, n_classes)
+    codes : ndarray of shape (n,)
+        Predicted classes.
+    some : ndarray of shape (m,)
+        Rows of each class that were looked at in the latent space.
+    latent : ndarray of shape (m, d)
+    """
+
+    model: Any
+    raw: Table
+    given: Table
+    table: ExplainedTable
+    names: list[Any]
+    known: list[int]
+    novel: list[int]
+    proba: Floats
+    codes: Codes
+    some: Rows
+    latent: Floats
+
+    @property
+    def most_rows(self) -> int:
+        """Rows that are looked at closely; fewer where there are many columns."""
+        return int(np.clip(_MOST_CELLS // max(1, len(self.table.columns)), *_FEWEST_AND_MOST_ROWS))
+
+    @classmethod
+    def of(cls, model: Any, X: Any, rng: np.random.RandomState) -> _View:
+        if isinstance(model, type) or not hasattr(model, "n_novel_classes_"):
+            if not isinstance(model, type) and hasattr(type(model), "n_novel_classes_"):
+                _ = model.n_novel_classes_  # says that it is not fitted
+            raise InputError(f"Got model={shown(model)}, but expected a fitted discoverer such as AutoDiscoverer().")
+        raw = read_table(X)
+        used = used_cells(model, raw)
+        encoder = model.encoder_
+        # Under the names of fit, so that a table without them is told so once and not at every step.
+        if hasattr(encoder, "feature_names_in_"):
+            given = Table(used, raw.n_rows, named=True)
+        else:
+            given = Table(dict(zip(encoder.schema_.names, raw.columns.values(), strict=True)), raw.n_rows, named=False)
+        proba = model.predict_proba(given)
+        codes = proba.argmax(axis=1)
+        names = model.classes_.tolist()
+        novel = [names.index(name) for name in model.novel_classes_.tolist()]
+        some = draw_of_each(codes, _LATENT_ROWS, rng)
+        table = view_columns(used, encoder.schema_, raw.n_rows)
+        if len(table.columns) > _MOST_COLUMNS:
+            places = telling_columns(table.take(some), codes[some], novel, _MOST_COLUMNS)
+            table = ExplainedTable(tuple(table.columns[place] for place in places), raw.n_rows)
+        return cls(
+            model,
+            raw,
+            given,
+            table,
+            names,
+            [place for place in range(len(names)) if place not in novel],
+            novel,
+            proba,
+            codes,
+            some,
+            model.transform(given.take(some)),
+        )
+
+
+def _stability(view: _View, rng: np.random.RandomState) -> tuple[dict[int, float], StabilitySource | None]:
+    """Return how stable each novel class is, by its code, and what says so."""
+    if has_members(view.model):
+        drawn = draw(view.codes, _MEMBER_ROWS, rng)
+        predicted = view.model.classes_[view.codes[drawn.rows]]
+        found = member_stability(view.model, view.given.take(drawn.rows), predicted, drawn.weights)
+        return {view.names.index(name): value for name, value in found.items()}, "members"
+    ours = np.isin(view.codes[view.some], view.novel)
+    return bootstrap_stability(view.latent[ours], view.codes[view.some][ours], rng), "bootstraps"
+
+
+def _making_rows(view: _View, half: Rows, rng: np.random.RandomState) -> MakingRows:
+    """Return the rows of one half, or a sample of them, and crossed ones where they are few."""
+    drawn = draw(view.codes[half], view.most_rows, rng)
+    rows, weights = half[drawn.rows], drawn.weights
+    table, codes = view.given.take(rows), view.codes[rows]
+    folds = np.zeros(len(rows), dtype=np.int64)
+    folds[halves(codes, rng)[1]] = 1
+    made_up = np.zeros(len(rows), dtype=np.bool_)
+    n_crossed = min(_CROSSED * len(rows), view.most_rows - len(rows))
+    if n_crossed > 0 and len(rows) > 1:
+        crossed, ours, theirs = cross_neighbours(table, view.model.encoder_.transform(table), n_crossed, rng)
+        columns = {name: np.concatenate([cells, crossed.columns[name]]) for name, cells in table.columns.items()}
+        table = Table(columns, len(rows) + n_crossed, table.named)
+        codes = np.concatenate([codes, view.model.predict_proba(crossed).argmax(axis=1)])
+        weights = np.concatenate([weights, _CROSSED_WEIGHT * weights[ours]])
+        folds = np.concatenate([folds, np.where(folds[ours] == folds[theirs], folds[ours], -1)])
+        made_up = np.concatenate([made_up, np.ones(n_crossed, dtype=np.bool_)])
+    schema = view.model.encoder_.schema_
+    used = {column.name: table.columns[column.name] for column in view.table.columns}
+    return MakingRows(view_columns(used, schema, table.n_rows), codes, weights, folds, made_up)
+
+
+def _size(view: _View, code: int) -> dict[str, Any]:
+    rows = np.flatnonzero(view.codes == code)
+    confidence = float(view.proba[rows, code].mean()) if len(rows) else 0.0
+    return {"n_rows": len(rows), "share": len(rows) / len(view.codes), "confidence": confidence}
+
+
+def _profiles(view: _View, code: int, drawn: Rows, rng: np.random.RandomState) -> dict[str, Any]:
+    """Compare a class with rows that were drawn from the whole table, and with the nearest known class."""
+    here = view.table.take(_at_most(np.flatnonzero(view.codes == code), _PROFILE_ROWS, rng))
+    nearest = nearest_known(view.latent, view.codes[view.some], code, np.array(view.known, dtype=np.int64))
+    against: list[Shift] = []
+    if nearest is not None:
+        theirs = _at_most(np.flatnonzero(view.codes == nearest[0]), _PROFILE_ROWS, rng)
+        against = profile(here, view.table.take(theirs))
+    return {
+        "profile": profile(here, view.table.take(drawn[view.codes[drawn] != code])),
+        "against_nearest": against,
+        "nearest_known": None if nearest is None else NearestKnown(view.names[nearest[0]], nearest[1]),
+    }
+
+
+def _at_most(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
+    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
+def _rows(view: _View, code: int, n: int) -> dict[str, Any]:
+    """Choose typical rows and rows at the border."""
+    columns = list(view.raw.columns)[:_MOST_VALUES]
+    some = view.codes[view.some] == code
+    typical = typical_rows(view.some[some], view.latent[some], view.proba[view.some[some], code], n)
+    rows = np.flatnonzero(view.codes == code)
+    border = border_rows(view.proba, rows, min(n, len(rows) // 2))
+    return {
+        "exemplars": [
+            Exemplar(int(row), float(view.proba[row, code]), values_of(view.raw, row, columns)) for row in typical
+        ],
+        "borderline": [_borderline(view, int(row), code, columns) for row in border],
+    }
+
+
+def _borderline(view: _View, row: int, code: int, columns: Sequence[str]) -> Borderline:
+    proba = view.proba[row]
+    second = int(np.argsort(-proba, kind="stable")[1])
+    values = values_of(view.raw, row, columns)
+    return Borderline(row, float(proba[code]), values, view.names[second], float(proba[second]))
+
+
+def _doubts(one: ClassExplanation, view: _View, max_conditions: int) -> list[str]:
+    """Say why a class should be doubted; without rules where ``max_conditions`` is 0."""
+    if not one.n_rows:
+        return ["no row of this table is of the class"]
+    doubts = []
+    if one.n_rows < _FEW_ROWS:
+        doubts.append(f"it has only {one.n_rows} row{'s' * (one.n_rows != 1)}")
+    if one.confidence < _LOW_CONFIDENCE:
+        doubts.append(f"the model is unsure of its rows (mean probability {one.confidence:.2f})")
+    if one.stability is not None and one.stability < _LOW_STABILITY:
+        reasons = {
+            "members": "the members disagree about its rows",
+            "bootstraps": "k-means does not find it again in other samples of the rows",
+        }
+        doubts.append(f"{reasons[one.stability_source or 'members']} (stability {one.stability:.2f})")
+    agreement = _agreement(view, one.name)
+    if agreement is not None and agreement < _LOW_AGREEMENT:
+        doubts.append(f"the best candidates disagree about it (class confidence {agreement:.2f})")
+    if not one.rules and max_conditions:
+        doubts.append(f"no rule of up to {max_conditions} conditions singles it out")
+    if one.rules_coverage is not None and one.rules_coverage < _LOW_COVERAGE:
+        doubts.append(f"its rules match only {share_text(one.rules_coverage)} of it")
+    if one.rules_precision is not None and one.rules_precision < _LOW_PRECISION:
+        doubts.append(f"of the rows that its rules match, only {share_text(one.rules_precision)} are of it")
+    if one.nearest_known is not None and one.nearest_known.distance < _CLOSE:
+        doubts.append(f"it hardly differs from the known class {one.nearest_known.name}")
+    return doubts
+
+
+def _agreement(view: _View, name: Any) -> float | None:
+    """Return how far the candidates of an AutoDiscoverer agree with the class."""
+    found = getattr(view.model, "class_confidence_", None)
+    place = view.model.novel_classes_.tolist().index(name)
+    return None if found is None or len(found) <= place else float(found[place])

@@ -1,0 +1,155 @@
+"""What sets the rows of a class apart from others, column by column, with effect sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from newfound.explanation.columns import ColumnKind, ExplainedColumn, ExplainedTable, Floats
+from newfound.explanation.wording import date_of, date_text, number_text, share_text
+
+_SMALLEST_EFFECT = 0.05  # what is less is no difference to speak of
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How one column differs between the rows of a class and other rows.
+
+    Attributes
+    ----------
+    column : str
+    kind : {"numeric", "categorical", "boolean", "date"}
+    effect : float
+        From -1 to 1. For numbers and dates Cliff's delta: the probability that a row of the class has the larger value,
+        less the probability that it has the smaller one. Otherwise the difference of the shares of `category`.
+    category : str or None
+        The category whose share differs most; "missing" where it is the share of missing cells.
+    here, rest : dict of str to float
+        "median", "low" and "high" (quartiles), in days since 1970 for dates; or "share".
+    whole_days : bool
+        Whether dates are shown without the time of the day.
+    """
+
+    column: str
+    kind: ColumnKind
+    effect: float
+    category: str | None
+    here: dict[str, float]
+    rest: dict[str, float]
+    whole_days: bool = True
+
+    @property
+    def text(self) -> str:
+        """The difference in words, the class first."""
+        if "share" in self.here:
+            return (
+                f"{self.column} is {self.category} in {share_text(self.here['share'])} of the rows, "
+                f"against {share_text(self.rest['share'])}"
+            )
+        more, less = ("later", "earlier") if self.kind == "date" else ("higher", "lower")
+        return (
+            f"{self.column} is {more if self.effect > 0 else less}: {self._spread_text(self.here)} "
+            f"against {self._spread_text(self.rest)}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain values; dates are ISO texts."""
+        return {
+            "column": self.column,
+            "kind": self.kind,
+            "effect": self.effect,
+            "category": self.category,
+            "here": self._plain(self.here),
+            "rest": self._plain(self.rest),
+            "text": self.text,
+        }
+
+    def _plain(self, facts: dict[str, float]) -> dict[str, Any]:
+        if self.kind == "date" and "median" in facts:
+            return {name: date_of(days).isoformat() for name, days in facts.items()}
+        return dict(facts)
+
+    def _spread_text(self, facts: dict[str, float]) -> str:
+        median, low, high = (self._value_text(facts[name]) for name in ("median", "low", "high"))
+        return median if low == median == high else f"{median} ({low} to {high})"
+
+    def _value_text(self, value: float) -> str:
+        return date_text(value, whole=self.whole_days) if self.kind == "date" else number_text(value)
+
+
+def profile(here: ExplainedTable, rest: ExplainedTable, most: int = 10) -> list[Shift]:
+    """Return the columns that differ most between two tables of the same columns, strongest first."""
+    if not here.n_rows or not rest.n_rows:
+        return []
+    shifts = [
+        shift
+        for ours, theirs in zip(here.columns, rest.columns, strict=True)
+        for shift in [_shift(ours, theirs)]
+        if shift
+    ]
+    shifts.sort(key=lambda shift: -abs(shift.effect))
+    return [shift for shift in shifts[:most] if abs(shift.effect) >= _SMALLEST_EFFECT]
+
+
+def cliffs_delta(ours: Floats, theirs: Floats) -> float:
+    """Return P(ours > theirs) - P(ours < theirs) over all pairs of values.
+
+    Examples
+    --------
+    >>> cliffs_delta(np.array([3.0, 4.0]), np.array([1.0, 3.0]))
+    0.75
+    """
+    n, m = len(ours), len(theirs)
+    ranks = rankdata(np.concatenate([ours, theirs]))
+    return float(2 * (ranks[:n].sum() - n * (n + 1) / 2) / (n * m) - 1)
+
+
+def _shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None:
+    """Return the strongest difference of one column, None where there is nothing to compare."""
+    found = [_missing_shift(ours, theirs), _scale_shift(ours, theirs) if ours.ordered else _share_shift(ours, theirs)]
+    known = [shift for shift in found if shift is not None]
+    # Of two that say the same, the one that says what is there more often.
+    return max(known, key=lambda shift: (round(abs(shift.effect), 9), shift.effect)) if known else None
+
+
+def _missing_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None:
+    here, rest = float(ours.missing.mean()), float(theirs.missing.mean())
+    if here == rest:
+        return None
+    return Shift(ours.name, "categorical", here - rest, "missing", {"share": here}, {"share": rest})
+
+
+def _scale_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None:
+    here, rest = (column.numbers[~column.missing] for column in (ours, theirs))
+    if not len(here) or not len(rest):
+        return None
+    effect = cliffs_delta(here, rest)
+    return Shift(ours.name, ours.kind, effect, None, _quartiles(here), _quartiles(rest), ours.whole)
+
+
+def _share_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None:
+    n = len(ours.categories)
+    if not n:
+        return None
+    here, rest = (
+        np.bincount(column.codes[~column.missing], minlength=n) / len(column.codes) for column in (ours, theirs)
+    )
+    # A boolean is told by its yes; of categories, having one says more than lacking one.
+    gaps = here - rest
+    place = 1 if ours.kind == "boolean" else int(np.where(gaps > 0, gaps, -gaps / 2).argmax())
+    return Shift(
+        ours.name,
+        ours.kind,
+        float(gaps[place]),
+        ours.categories[place],
+        {"share": float(here[place])},
+        {"share": float(rest[place])},
+    )
+
+
+def _quartiles(values: Floats) -> dict[str, float]:
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    return {"median": median, "low": low, "high": high}

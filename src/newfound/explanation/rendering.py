@@ -1,0 +1,152 @@
+"""An explanation in words, for terminals and notebooks, from its plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from textwrap import wrap
+from typing import Any
+
+from newfound.explanation.wording import share_text
+
+_WIDTH = 100
+_N_SHIFTS = 5  # differences shown of each kind
+_N_ROWS = 3  # typical and borderline rows shown
+_N_CELLS = 5  # cells shown of a row
+_SOURCES = {"members": "agreement of the members", "bootstraps": "k-means on other samples of the rows"}
+
+_STYLE = (
+    ".newfound{font-family:system-ui,sans-serif;line-height:1.45;max-width:60em}"
+    ".newfound section{border:1px solid #8886;border-radius:6px;padding:.6em 1em;margin:.8em 0}"
+    ".newfound h3,.newfound h4{margin:.4em 0}.newfound ul{margin:.2em 0;padding-left:1.3em}"
+    ".newfound small{opacity:.75}.newfound .doubt{border-left:3px solid #c60;padding-left:.6em}"
+)
+
+
+def as_text(facts: Mapping[str, Any]) -> str:
+    """Return the plain values of an explanation as text for a terminal."""
+    return "\n\n".join([_summary(facts), *map(class_as_text, facts["classes"])])
+
+
+def class_as_text(one: Mapping[str, Any]) -> str:
+    """Return the plain values of one class as text for a terminal."""
+    lines = [_heading(one)]
+    for title, items in _parts(one):
+        lines.append(f"  {title}")
+        for item in items:
+            lines += wrap(item, _WIDTH, initial_indent="    - ", subsequent_indent="      ", break_long_words=False)
+    return "\n".join(lines)
+
+
+def as_html(facts: Mapping[str, Any]) -> str:
+    """Return the plain values of an explanation as a piece of HTML that needs nothing else."""
+    return _framed(f"<p>{escape(_summary(facts))}</p>", *map(_section, facts["classes"]))
+
+
+def class_as_html(one: Mapping[str, Any]) -> str:
+    """Return the plain values of one class as a piece of HTML that needs nothing else."""
+    return _framed(_section(one))
+
+
+def _framed(*pieces: str) -> str:
+    return f'<div class="newfound"><style>{_STYLE}</style>{"".join(pieces)}</div>'
+
+
+def _section(one: Mapping[str, Any]) -> str:
+    parts = (
+        f"<div{' class=doubt' * (title == _DOUBTS)}><h4>{escape(title)}</h4><ul>"
+        + "".join(f"<li>{escape(item)}</li>" for item in items)
+        + "</ul></div>"
+        for title, items in _parts(one)
+    )
+    return f"<section><h3>{escape(_heading(one))}</h3>{''.join(parts)}</section>"
+
+
+_DOUBTS = "Doubts"
+
+
+def _summary(facts: Mapping[str, Any]) -> str:
+    n_classes, n_rows, n_novel = len(facts["classes"]), facts["n_rows"], facts["n_novel_rows"]
+    if not n_classes:
+        return f"The model has no novel class; {_count(n_rows, 'row')} of known classes."
+    share = share_text(n_novel / n_rows)
+    classes = "1 novel class" if n_classes == 1 else f"{n_classes} novel classes"
+    return f"{classes}, with {n_novel:,} of the {_count(n_rows, 'row')} ({share})."
+
+
+def _heading(one: Mapping[str, Any]) -> str:
+    heading = f"{one['name']}: {_count(one['n_rows'], 'row')} ({share_text(one['share'])})"
+    if one["n_rows"]:
+        heading += f", confidence {one['confidence']:.2f}"
+    if one["stability"] is not None:
+        heading += f", stability {one['stability']:.2f} ({_SOURCES[one['stability_source']]})"
+    return heading
+
+
+def _parts(one: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """Yield titles with the sentences under them."""
+    if one["rules"]:
+        yield _rules_title(one), [f"{rule['text']}  [{_rule_figures(rule)}]" for rule in one["rules"]]
+    if one["profile"]:
+        yield "Unlike the rest of the table", _texts(one["profile"])
+    nearest = one["nearest_known"]
+    if nearest is not None:
+        differences = _texts(one["against_nearest"]) or ["no column differs much"]
+        yield f"Nearest known class: {nearest['text']}. What separates them", differences
+    if one["exemplars"]:
+        yield "Typical rows", [_row_text(row, one) for row in one["exemplars"][:_N_ROWS]]
+    if one["borderline"]:
+        yield "Borderline rows", [_border_text(row, one) for row in one["borderline"][:_N_ROWS]]
+    if one["warnings"]:
+        yield _DOUBTS, list(one["warnings"])
+
+
+def _rules_title(one: Mapping[str, Any]) -> str:
+    title = "Rule" if len(one["rules"]) == 1 else "Rules"
+    if len(one["rules"]) == 1 or one["rules_precision"] is None or one["rules_coverage"] is None:
+        return title
+    return (
+        f"{title} (together right for {share_text(one['rules_precision'])} of the held-out rows they match; "
+        f"they find {share_text(one['rules_coverage'])} of the class)"
+    )
+
+
+def _rule_figures(rule: Mapping[str, Any]) -> str:
+    if rule["precision"] is None:
+        return "matches no held-out row"
+    matched = "held-out row it matches" if rule["n_matched"] == 1 else f"{rule['n_matched']:,} held-out rows it matches"
+    figures = f"right for {share_text(rule['precision'])} of the {matched}"
+    return figures if rule["coverage"] is None else f"{figures}; finds {share_text(rule['coverage'])} of the class"
+
+
+def _row_text(row: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+    return f"row {row['row']}: {_values_text(row['values'], one)}"
+
+
+def _border_text(row: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+    odds = (
+        f"{share_text(row['probability'])} {one['name']}, {share_text(row['runner_up_probability'])} {row['runner_up']}"
+    )
+    return f"row {row['row']} ({odds}): {_values_text(row['values'], one)}"
+
+
+def _values_text(values: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+    """Name the cells that the class is told by."""
+    told = [condition["column"] for rule in one["rules"] for condition in rule["conditions"]]
+    told += [shift["column"] for shift in one["profile"]]
+    names = [name for name in dict.fromkeys([*told, *values]) if name in values][:_N_CELLS]
+    return "; ".join(f"{name} {_cell_text(values[name])}" for name in names)
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _texts(shifts: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [shift["text"] for shift in shifts[:_N_SHIFTS]]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"

@@ -1,0 +1,132 @@
+"""Numbers, dates and shares in words, and round numbers between two values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from math import ceil, floor, isfinite, log10
+
+_EPOCH = datetime(1970, 1, 1)
+_MICROSECONDS = 86_400_000_000
+
+
+def number_text(number: float) -> str:
+    """Return a number as a person writes it: whole numbers whole, others with four digits that count.
+
+    Examples
+    --------
+    >>> number_text(54540.0), number_text(0.123456), number_text(-2.5)
+    ('54540', '0.1235', '-2.5')
+    """
+    if not isfinite(number):
+        return str(number)
+    if number == floor(number) and abs(number) < 1e15:
+        return str(int(number))
+    return f"{number:.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
+
+
+def exact_text(number: float) -> str:
+    """Return a number with all the digits it takes to tell it from its neighbours.
+
+    Examples
+    --------
+    >>> exact_text(3.0), exact_text(0.25)
+    ('3', '0.25')
+    """
+    return str(int(number)) if number == floor(number) and abs(number) < 1e15 else repr(float(number))
+
+
+def share_text(share: float) -> str:
+    """Return a share in percent; never "0 %" or "100 %" for what is not quite that.
+
+    Examples
+    --------
+    >>> share_text(0.5), share_text(0.9999), share_text(0.001), share_text(0.0)
+    ('50 %', '>99 %', '<1 %', '0 %')
+    """
+    percent = round(100 * share)
+    if percent == 100 and share < 1:
+        return ">99 %"
+    if percent == 0 and share > 0:
+        return "<1 %"
+    return f"{percent} %"
+
+
+def date_of(days: float) -> datetime:
+    """Return the moment so many days after 1970, to the microsecond."""
+    return _EPOCH + timedelta(microseconds=round(days * _MICROSECONDS))
+
+
+def days_of(moment: datetime) -> float:
+    """Return the days from 1970 to a moment."""
+    since = moment - (_EPOCH if moment.tzinfo is None else _EPOCH.replace(tzinfo=UTC))
+    return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) / _MICROSECONDS
+
+
+def date_text(days: float, *, whole: bool) -> str:
+    """Return a date; with the time of the day unless the dates of the column are `whole` days.
+
+    Examples
+    --------
+    >>> date_text(19723.0, whole=True), date_text(19723.5, whole=False)
+    ('2024-01-01', '2024-01-01 12:00')
+    """
+    moment = date_of(days)
+    if whole:
+        return moment.date().isoformat()
+    text = moment.isoformat(sep=" ")
+    return text.removesuffix(":00") if moment.second == 0 and moment.microsecond == 0 else text
+
+
+def round_between(low: float, high: float, *, include_low: bool) -> float:
+    """Return the roundest number from low to high, of which one end counts as inside.
+
+    Among the numbers of fewest decimal digits it is the one nearest to the middle.
+
+    Parameters
+    ----------
+    low, high : float
+        With low < high.
+    include_low : bool
+        Whether the number may be `low`; if not, it may be `high`.
+
+    Examples
+    --------
+    >>> round_between(3.14159, 3.9, include_low=True)
+    3.5
+    >>> round_between(3, 4, include_low=False)
+    4.0
+    """
+    largest = max(abs(low), abs(high))
+    middle = low / 2 + high / 2
+    power = min(ceil(log10(largest)) + 1, 308) if largest > 0 else 0
+    for place in range(power, power - 20, -1):
+        step = float(f"1e{place}")
+        if step == 0:
+            break
+        first, last = ceil(low / step), floor(high / step)
+        nearest = min(max(round(middle / step), first), last)
+        for multiple in (nearest, nearest + 1, nearest - 1):
+            number = float(f"{multiple}e{place}")
+            if (low <= number < high) if include_low else (low < number <= high):
+                return number
+    return low if include_low else high
+
+
+def round_date_between(low: float, high: float, *, include_low: bool) -> float:
+    """Return the roundest date from low to high, all in days since 1970; as `round_between`, but by the calendar."""
+    start, end = date_of(low), date_of(high)
+    last = end - timedelta(microseconds=1) if include_low else end
+    for floored in _floors(last):
+        if floored > start or (floored == start and include_low):
+            return days_of(floored)
+    return low if include_low else high
+
+
+def _floors(moment: datetime) -> Iterator[datetime]:
+    """Yield the begin of the moment's year, month, day, hour, minute and second."""
+    second = moment.replace(microsecond=0)
+    minute = second.replace(second=0)
+    hour = minute.replace(minute=0)
+    day = hour.replace(hour=0)
+    yield from (day.replace(month=1, day=1), day.replace(day=1), day, hour, minute, second)

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import copy
+import json
+import re
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import newfound as nf
+from newfound.explanation import Explanation
+from tests.discoverers.common import DISCOVERERS, WITH_MEMBERS, Maker, tabular_ncd
+from tests.explanation.tables import customers
+
+FRAME, LABELS, TRUTH = customers()
+
+CLASS_KEYS = ["name", "n_rows", "share", "confidence", "stability", "stability_source", "rules"]
+CLASS_KEYS += ["rules_precision", "rules_coverage", "profile", "against_nearest", "nearest_known"]
+CLASS_KEYS += ["exemplars", "borderline", "warnings"]
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the identifier is ignored
+        return nf.WhitenedKMeans(n_novel_classes=3, random_state=0).fit(FRAME, LABELS)
+
+
+@pytest.fixture(scope="module")
+def explanation(model: Any) -> Explanation:
+    return nf.explain(model, FRAME)
+
+
+def same(one: Explanation, other: Explanation) -> bool:
+    return one.to_dict() == other.to_dict()
+
+
+# ---- what it says
+
+
+def test_classes_are_told_in_the_words_of_the_table(model: Any, explanation: Explanation) -> None:
+    assert [one.name for one in explanation.classes] == model.novel_classes_.tolist()
+    predicted = model.predict(FRAME)
+    texts = {}
+    for one in explanation.classes:
+        truth = np.bincount(TRUTH[predicted == one.name]).argmax()
+        texts[truth] = one.rules[0].text
+        assert one.n_rows == (predicted == one.name).sum()
+        assert one.rules_precision >= 0.95
+        assert one.rules_coverage >= 0.95
+        assert one.nearest_known.name in ("a", "b")
+        assert one.warnings == []
+    assert texts[2] == "plan is family"
+    assert texts[3] in ("since is 2023-01-01 or later", "phone is missing and plan is pro")
+    assert "age is" in texts[4] or "since is" in texts[4]
+    third = next(one for one in explanation.classes if TRUTH[one.exemplars[0].row] == 3)
+    (phone,) = [shift for shift in third.profile if shift.column == "phone"]
+    assert phone.text.startswith("phone is missing in 100 % of the rows, against")
+
+
+def test_figures_are_those_of_held_out_rows(model: Any) -> None:
+    """Rules that fit noise are caught: the labels of half the rows say nothing of the other half."""
+    rng = np.random.RandomState(0)
+    noise = rng.rand(400, 5)
+    found = nf.KMeansDiscoverer(n_novel_classes=4, random_state=0).fit(noise, None)
+    found.predict_proba = lambda X: np.eye(4)[rng.randint(4, size=len(next(iter(X.columns.values()))))]
+    explanation = nf.explain(found, noise)
+    figures = [rule.precision for one in explanation.classes for rule in one.rules if rule.precision is not None]
+    assert all(figure < 0.6 for figure in figures)
+
+
+def test_to_dict_is_plain(explanation: Explanation) -> None:
+    facts = explanation.to_dict()
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    assert list(facts) == ["n_rows", "n_novel_rows", "classes"]
+    assert facts["n_rows"] == len(FRAME)
+    assert facts["n_novel_rows"] == sum(one["n_rows"] for one in facts["classes"])
+    for one in facts["classes"]:
+        assert list(one) == CLASS_KEYS
+        assert 0 <= one["stability"] <= 1
+        assert one["stability_source"] == "bootstraps"
+        assert len(one["profile"]) <= 10
+        effects = [abs(shift["effect"]) for shift in one["profile"]]
+        assert effects == sorted(effects, reverse=True)
+        assert all(len(rule["conditions"]) <= 4 for rule in one["rules"])
+        assert len(one["exemplars"]) == 5
+        for row in [*one["exemplars"], *one["borderline"]]:
+            assert row["values"]["id"] == FRAME["id"].iloc[row["row"]]
+
+
+def test_to_frame(explanation: Explanation) -> None:
+    frame = explanation.to_frame()
+    assert frame["class"].tolist() == [one.name for one in explanation.classes]
+    assert frame["n_rows"].sum() == explanation.n_novel_rows
+
+
+def test_one_class(explanation: Explanation) -> None:
+    assert explanation["novel_1"] is explanation.classes[1]
+    assert len(explanation) == 3
+    assert list(explanation) == explanation.classes
+    with pytest.raises(nf.InputError, match="no novel class 'other'; the novel classes are"):
+        explanation["other"]
+
+
+def test_text(explanation: Explanation) -> None:
+    text = str(explanation)
+    assert text.startswith("3 novel classes, with 175 of the 300 rows (58 %).")
+    for part in ("plan is family", "Unlike the rest of the table", "Nearest known class: ", "Typical rows", "held-out"):
+        assert part in text
+    assert max(map(len, text.splitlines())) <= 110
+    assert text.split("\n\n")[1:] == [str(one) for one in explanation]
+    assert repr(explanation["novel_1"]) == f"<ClassExplanation 'novel_1', n_rows={explanation['novel_1'].n_rows}>"
+
+
+def test_html_is_escaped_and_needs_nothing_else(model: Any) -> None:
+    renamed = copy.deepcopy(model).rename({"novel_0": "<script>alert(1)</script>"})
+    explanation = nf.explain(renamed, FRAME.rename(columns=str))
+    for html in (explanation._repr_html_(), explanation.classes[0]._repr_html_()):
+        assert "<script" not in html
+        assert "&lt;script&gt;" in html
+        assert not re.search(r"https?:|src=|href=|url\(", html)
+
+
+# ---- what it takes
+
+
+def test_it_is_the_same_every_time_and_for_every_kind_of_table(model: Any, explanation: Explanation) -> None:
+    assert same(nf.explain(model, pl.from_pandas(FRAME)), explanation)
+
+
+def test_the_table_is_left_as_it_is(model: Any) -> None:
+    before = FRAME.copy()
+    nf.explain(model, FRAME, max_rules=1, max_conditions=1, n_exemplars=1)
+    pd.testing.assert_frame_equal(FRAME, before)
+
+
+def test_limits(model: Any) -> None:
+    explanation = nf.explain(model, FRAME, max_rules=0, n_exemplars=2)
+    assert all(one.rules == [] and one.rules_precision is None for one in explanation.classes)
+    assert all(len(one.exemplars) == 2 and len(one.borderline) <= 2 for one in explanation.classes)
+    assert not any("rule" in doubt for one in explanation.classes for doubt in one.warnings)
+    short = nf.explain(model, FRAME, max_conditions=1)
+    assert all(len(rule.conditions) == 1 for one in short.classes for rule in one.rules)
+
+
+@pytest.mark.parametrize("rows", [[0], [2, 3], list(range(0, 300, 5)), list(range(2, 300, 5))], ids=len)
+def test_few_rows_and_classes_without_rows(model: Any, rows: list[int]) -> None:
+    explanation = nf.explain(model, FRAME.iloc[rows])
+    assert explanation.n_rows == len(rows)
+    assert len(explanation.classes) == 3
+    json.dumps(explanation.to_dict(), allow_nan=False)
+    for one in explanation.classes:
+        if not one.n_rows:
+            assert one.warnings == ["no row of this table is of the class"]
+    assert str(explanation)
+
+
+@pytest.mark.parametrize("make", DISCOVERERS, ids=lambda make: make.__name__)
+def test_every_discoverer(make: Maker) -> None:
+    rng = np.random.RandomState(0)
+    truth = np.repeat(np.arange(4), 20)
+    rows = rng.randn(80, 3) + 8 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])[truth]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        changes = {"n_members": 2} if make in WITH_MEMBERS else {}
+        changes |= {"epochs": 2} if make is tabular_ncd else {}
+        found = make(**changes).fit(rows, np.where(truth < 2, truth, -1))
+    explanation = nf.explain(found, rows)
+    assert [one.name for one in explanation.classes] == found.novel_classes_.tolist()
+    source = "members" if make in WITH_MEMBERS else "bootstraps"
+    assert all(one.stability_source == source for one in explanation.classes if one.stability is not None)
+    assert any(one.stability is not None for one in explanation.classes)
+    json.dumps(explanation.to_dict(), allow_nan=False)
+
+
+def test_curated_classes(model: Any) -> None:
+    curated = copy.deepcopy(model).rename({"novel_0": "new plan"}).merge(["novel_1", "novel_2"])
+    explanation = nf.explain(curated, FRAME)
+    assert [one.name for one in explanation.classes] == ["new plan", "novel_1"]
+    assert explanation["novel_1"].n_rows == (curated.predict(FRAME) == "novel_1").sum()
+    assert explanation["new plan"].rules_precision >= 0.95
+    curated.split("novel_1", 2, FRAME)
+    assert len(nf.explain(curated, FRAME).classes) == 3
+
+
+def test_no_novel_class() -> None:
+    with pytest.warns(UserWarning, match="no unlabelled rows"):
+        found = nf.WhitenedKMeans(n_novel_classes=2, random_state=0).fit(FRAME[["age", "plan"]], TRUTH)
+    explanation = nf.explain(found, FRAME)
+    assert explanation.classes == []
+    assert str(explanation) == "The model has no novel class; 300 rows of known classes."
+    assert explanation.to_frame().empty
+
+
+def test_wide_table() -> None:
+    rng = np.random.RandomState(0)
+    truth = np.arange(120) % 3
+    rows = rng.randn(120, 320)
+    rows[:, 7] += 12 * truth
+    found = nf.KMeansDiscoverer(n_novel_classes=2, random_state=0).fit(rows, np.where(truth == 0, 0, -1))
+    explanation = nf.explain(found, rows)
+    assert len(explanation.classes[0].exemplars[0].values) == 200
+
+
+# ---- what it refuses
+
+
+def test_refusals(model: Any) -> None:
+    with pytest.raises(nf.InputError, match="not fitted yet"):
+        nf.explain(nf.WhitenedKMeans(), FRAME)
+    with pytest.raises(nf.InputError, match="Got model='x', but expected a fitted discoverer"):
+        nf.explain("x", FRAME)
+    with pytest.raises(nf.InputError, match=r"Got model=.*, but expected a fitted discoverer"):
+        nf.explain(nf.WhitenedKMeans, FRAME)
+    with pytest.raises(nf.InputError, match="X lacks column 'age'"):
+        nf.explain(model, FRAME.drop(columns="age"))
+    for name, value in (("max_rules", -1), ("max_conditions", 0), ("n_exemplars", "x"), ("random_state", -1)):
+        with pytest.raises(nf.InputError, match=f"Got {name}="):
+            nf.explain(model, FRAME, **{name: value})
