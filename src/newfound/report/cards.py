@@ -1,0 +1,265 @@
+"""A card for each novel class: how to recognise it, what is shifted, which rows to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from newfound.report.facts import columns_of
+from newfound.report.figures import draw_shift, meter, swatch
+from newfound.report.markup import Html, join, scrolling, tag
+from newfound.report.wording import MISSING, called, cell, class_name, count, level, percent, shortened
+
+_COLUMNS_SHOWN, _COLUMNS_ENOUGH = 7, 3  # of rows in a card; others join where fewer tell anything of the class
+_SHIFTS_SHOWN = 6
+_SOURCES = {
+    "members": "how far the networks of the model agree on it",
+    "bootstraps": "how far it is found again in other samples of the rows",
+}
+
+
+def card_id(index: int) -> str:
+    """Anchor of a card; names of classes may hold anything."""
+    return f"class-{index}"
+
+
+def draw_card(
+    index: int,
+    one: Mapping[str, Any],
+    known_facts: Mapping[str, Any],
+    look: Mapping[str, Any],
+    confidence: float | None,
+) -> Html:
+    """Draw the card of one novel class.
+
+    Parameters
+    ----------
+    index : int
+        Place of the class among the novel ones.
+    one : mapping
+        What `newfound.explain` says of it.
+    known_facts : mapping
+        What ``report_facts`` says of it under ``classes``.
+    look : mapping
+        Its colour and mark.
+    confidence : float or None
+        How far the candidates agree on it, where there were some.
+    """
+    name = called(one["name"])
+    head = tag(
+        "h3",
+        swatch(look),
+        " ",
+        name if name == class_name(one["name"]) else name.capitalize(),
+        id=f"{card_id(index)}-name",
+    )
+    size = f"{count(one['n_rows'], 'row')}, {percent(one['share'])} of the table"
+    body = (
+        [
+            _warnings(one["warnings"]),
+            tag("div", _recognise(one, known_facts), _shifts(one, look), class_="columns"),
+            _examples(one),
+        ]
+        if one["n_rows"]
+        else [tag("p", "No row of this table is of this class.", class_="muted")]
+    )
+    return tag(
+        "article",
+        tag("header", tag("div", head, tag("p", size, class_="size")), _figures(one, confidence), class_="card-head"),
+        *body,
+        class_=f"card {look['colour']}",
+        id=card_id(index),
+        aria_labelledby=f"{card_id(index)}-name",
+    )
+
+
+def _figures(one: Mapping[str, Any], agreement: float | None) -> Html | None:
+    if not one["n_rows"]:
+        return None
+    figures = [_figure("Confidence", one["confidence"], "mean probability of its rows")]
+    if one["stability"] is not None:
+        figures.append(_figure("Stability", one["stability"], _SOURCES.get(one["stability_source"], "")))
+    if agreement is not None:
+        figures.append(_figure("Agreement", agreement, "how far the best candidates agree on it"))
+    return tag("dl", *figures, class_="figures")
+
+
+def _figure(name: str, share: float, meaning: str) -> Html:
+    words = f"{percent(share)}, {level(share)}"
+    return tag("div", tag("dt", name, title=meaning), tag("dd", words, meter(share, f"{name} {words}")))
+
+
+def _warnings(warnings: Sequence[str]) -> Html | None:
+    if not warnings:
+        return None
+    items = [tag("li", warning[:1].upper() + warning[1:]) for warning in warnings]
+    return tag("div", tag("b", "Doubtful"), tag("ul", *items), class_="doubt", role="note")
+
+
+# ---- how to recognise it
+
+
+def _recognise(one: Mapping[str, Any], known_facts: Mapping[str, Any]) -> Html:
+    return tag(
+        "div", tag("h4", "How to recognise it"), _rules(one), _nearest(one["nearest_known"]), _labels(known_facts)
+    )
+
+
+def _rules(one: Mapping[str, Any]) -> Html:
+    if not one["rules"]:
+        return tag("p", "No short rule tells it from the rest.", class_="muted")
+    items = [tag("li", conditions(rule["conditions"]), _quality(rule)) for rule in one["rules"]]
+    rules = tag("ol" if len(items) > 1 else "ul", *items, class_="rules")
+    if len(items) == 1 or one["rules_coverage"] is None or one["rules_precision"] is None:
+        return rules
+    both = (
+        f"Together these rules find {percent(one['rules_coverage'])} of the class, and are right for "
+        f"{percent(one['rules_precision'])} of the rows they name."
+    )
+    return join(rules, tag("p", both, class_="together"))
+
+
+def conditions(found: Sequence[Mapping[str, Any]], longest: int = 140) -> Html:
+    """Write the conditions of a rule side by side, each cut where it is too long."""
+    parts: list[Html] = []
+    for condition in found:
+        if parts:
+            parts.append(tag("span", " and ", class_="and"))
+        parts.append(tag("span", shortened(condition["text"], longest), class_="condition"))
+    return tag("div", *parts, class_="rule")
+
+
+def _quality(rule: Mapping[str, Any]) -> Html | None:
+    said = []
+    if rule["precision"] is not None:
+        said.append(f"right for {percent(rule['precision'])} of the rows it names")
+    if rule["coverage"] is not None:
+        said.append(f"finds {percent(rule['coverage'])} of the class")
+    return tag("p", "; ".join(said), class_="quality") if said else None
+
+
+def _nearest(nearest: Mapping[str, Any] | None) -> Html | None:
+    if nearest is None:
+        return None
+    return tag(
+        "p",
+        tag("b", "Nearest known class: "),
+        nearest["text"] or class_name(nearest["name"]),
+        class_="nearest",
+    )
+
+
+def _labels(known_facts: Mapping[str, Any]) -> Html | None:
+    """Say what labels its rows carry, where they carry any."""
+    if not known_facts["labels"]:
+        return None
+    said = ", ".join(f"{called(label['name'])} ({count(label['n_rows'], 'row')})" for label in known_facts["labels"])
+    more = known_facts["n_labels"] - len(known_facts["labels"])
+    return tag(
+        "p",
+        tag("b", "Some of its rows carry a label: "),
+        said,
+        f" and {more} more" if more else None,
+        class_="nearest",
+    )
+
+
+# ---- what is shifted
+
+
+def _shifts(one: Mapping[str, Any], look: Mapping[str, Any]) -> Html | None:
+    if not one["profile"]:
+        return None
+    nearest = one["nearest_known"]
+    against = None
+    if one["against_nearest"] and nearest is not None:
+        name = called(nearest["name"])
+        against = tag(
+            "details",
+            tag("summary", f"Against the nearest known class, {name}"),
+            _profile(one["against_nearest"], look, name),
+        )
+    return tag("div", tag("h4", "What is different"), _profile(one["profile"], look, "the rest of the table"), against)
+
+
+def _profile(profile: Sequence[Mapping[str, Any]], look: Mapping[str, Any], other: str) -> Html:
+    lines = [
+        tag(
+            "li",
+            tag("div", *_shift_words(shift), class_="shift-text"),
+            draw_shift(shift, look["colour"]),
+        )
+        for shift in profile[:_SHIFTS_SHOWN]
+    ]
+    key = tag(
+        "p",
+        tag("span", class_=f"key {look['colour']}"),
+        " this class ",
+        tag("span", class_="key known"),
+        f" {other}",
+        class_="legend-line",
+    )
+    return join(key, tag("ul", *lines, class_="shifts"))
+
+
+def _shift_words(shift: Mapping[str, Any]) -> tuple[Html, str]:
+    """Return the column's name, to stand out, and what is said of it."""
+    column, text = shift["column"], shift["text"]
+    said = text.removeprefix(column) if text.startswith(f"{column} ") else f": {text}"
+    return tag("b", shortened(column, 60)), shortened(said, 200)
+
+
+# ---- rows to look at
+
+
+def _examples(one: Mapping[str, Any]) -> Html:
+    columns = _columns_shown(one)
+    typical = _rows(
+        "Typical rows",
+        "sure, from the middle of the class, and unlike each other",
+        one["exemplars"],
+        columns,
+        open_=True,
+    )
+    border = _rows("Borderline rows", "look at these before you trust the border", one["borderline"], columns)
+    return join(typical, border)
+
+
+def _columns_shown(one: Mapping[str, Any]) -> list[str]:
+    rows = [*one["exemplars"], *one["borderline"]]
+    there = list(rows[0]["values"]) if rows else []
+    telling = [name for name in columns_of(dict(one)) if name in set(there)]
+    shown = telling if len(telling) >= _COLUMNS_ENOUGH else list(dict.fromkeys([*telling, *there]))
+    return shown[:_COLUMNS_SHOWN]
+
+
+def _rows(
+    title: str, why: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, open_: bool = False
+) -> Html | None:
+    if not rows:
+        return None
+    rival = any("runner_up" in row for row in rows)
+    head = ["row", "probability", *(["or else"] if rival else []), *columns]
+    lines = []
+    for row in rows:
+        on_map = tag("button", row["row"], type="button", class_="on-map", data_row=row["row"])
+        other = (
+            [tag("td", f"{class_name(row['runner_up'])} ({percent(row['runner_up_probability'])})")] if rival else []
+        )
+        cells = [cell(row["values"].get(name)) for name in columns]
+        lines.append(
+            tag(
+                "tr",
+                tag("th", on_map, scope="row"),
+                tag("td", percent(row["probability"])),
+                *other,
+                *(tag("td", text, class_="missing" if text == MISSING else None) for text in cells),
+            )
+        )
+    grid = tag(
+        "table",
+        tag("thead", tag("tr", *(tag("th", shortened(name, 30), scope="col") for name in head))),
+        tag("tbody", *lines),
+    )
+    box = scrolling(grid, title)
+    return tag("details", tag("summary", title, tag("span", f" {why}", class_="muted")), box, open=open_)

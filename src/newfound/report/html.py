@@ -1,0 +1,127 @@
+"""One HTML file from the facts: no request to anywhere, and nothing runs but our own script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from newfound.pictures.style import FRAME, INK, KNOWN_COLOUR, MUTED_INK, NOVEL_COLOURS, PANEL
+from newfound.report import method, sections
+from newfound.report.figures import MAP_EDGE, MAP_HEIGHT, MAP_WIDTH, looks
+from newfound.report.markup import Html, tag
+from newfound.report.summary import headline
+
+# What JSON may hold but a script element may not, or not in every browser.
+_UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_NAMES = {
+    "summary": "Summary",
+    "map-section": "Map",
+    "classes": "Novel classes",
+    "known": "Known classes",
+    "count": "How many",
+    "candidates": "Candidates",
+    "training": "Training",
+    "making": "How it was made",
+}
+
+
+def render(facts: Mapping[str, Any]) -> str:
+    """Write a report.
+
+    Parameters
+    ----------
+    facts : mapping
+        What ``report_facts`` returns.
+
+    Returns
+    -------
+    str
+        A whole HTML document.
+    """
+    n_novel = sum(one["is_novel"] for one in facts["classes"])
+    styles = looks(len(facts["classes"]) - n_novel, n_novel)
+    found = {
+        "summary": sections.summary(facts, styles),
+        "map-section": sections.the_map(facts, styles),
+        "classes": sections.cards(facts, styles),
+        "known": sections.known_classes(facts),
+        "count": method.n_classes(facts),
+        "candidates": method.candidates(facts),
+        "training": method.training(facts),
+        "making": method.making(facts),
+    }
+    links = [tag("a", _NAMES[name], href=f"#{name}") for name, section in found.items() if section is not None]
+    style, script = _style(), Html(_static("report.js"))
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("meta", name="generator", content=f"newfound {facts['model']['versions']['newfound']}"),
+        tag("title", f"{facts['title'] or 'newfound'}: {headline(facts)}"),
+        tag("style", style),
+    )
+    body = tag(
+        "body",
+        tag("a", "Skip to the summary", href="#main", class_="skip"),
+        tag(
+            "header",
+            tag(
+                "div", tag("span", "newfound", class_="brand"), tag("nav", *links, aria_label="Sections"), class_="wide"
+            ),
+            class_="top",
+        ),
+        tag("main", *found.values(), id="main", tabindex="-1", class_="wide"),
+        tag("footer", tag("p", f"Made by newfound on {facts['made_at']}. This file needs no network.", class_="wide")),
+        tag("script", Html(safe_json(_data(facts))), type="application/json", id="report-data"),
+        tag("script", script),
+    )
+    return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
+
+
+def safe_json(value: Any) -> str:
+    """Write JSON that can stand inside a script element, whatever texts it holds."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign, spelled in _UNSAFE.items():
+        text = text.replace(sign, spelled)
+    return text
+
+
+def _data(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the script needs: the map and the names of classes."""
+    first_novel = next((j for j, one in enumerate(facts["classes"]) if one["is_novel"]), len(facts["classes"]))
+    return {
+        "map": {name: value for name, value in facts["map"].items() if name != "middles"},
+        "classes": [{"name": one["name"], "novel": one["is_novel"]} for one in facts["classes"]],
+        "first_novel": first_novel,
+        "frame": [MAP_WIDTH, MAP_HEIGHT, MAP_EDGE],
+    }
+
+
+def _style() -> Html:
+    """Return the style sheet, headed by the colours that all pictures of the project share."""
+    colours = {"ink": INK, "muted": MUTED_INK, "panel": PANEL, "frame": FRAME, "known": KNOWN_COLOUR}
+    colours |= {f"c{i}": colour for i, colour in enumerate(NOVEL_COLOURS)}
+    root = "".join(f"--{name}:{colour};" for name, colour in colours.items())
+    return Html(f":root{{{root}}}\n{_static('report.css')}")
+
+
+def _static(name: str) -> str:
+    return files("newfound.report").joinpath("static", name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Allow this very style sheet and script, known by their digests, and nothing else."""
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

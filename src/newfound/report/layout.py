@@ -1,0 +1,119 @@
+"""Where rows lie on the map: which ones are drawn, and two coordinates for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+
+from newfound.selection.portfolio import sample
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_FEW_ROWS = 60  # up to which principal components alone show more than neighbourhoods do
+_FEWEST_OF_CLASS = 40
+_COMPONENTS = 30
+_PERPLEXITY = 30.0
+_ITERATIONS, _ANGLE = 400, 0.7  # a third faster than the usual values; as many neighbours stay together
+_NEIGHBOURS, _QUARTER = 12, 4  # by whose distance the middle of a class is found: so many, or a quarter of its rows
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Coordinates of rows on the map.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, 2)
+        From 0 to 1 each.
+    method : str
+        How they were found, in words.
+    """
+
+    points: Floats
+    method: str
+
+
+def drawn_rows(codes: Codes, most: int, must: Codes, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Choose rows to draw: classes in proportion to their size, but small ones whole or nearly so.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class of each row.
+    most : int
+        How many to choose, not counting ``must``.
+    must : ndarray of shape (m,)
+        Rows that are chosen anyway.
+
+    Returns
+    -------
+    ndarray
+        Row numbers in ascending order.
+    """
+    if len(codes) <= most:
+        return np.arange(len(codes))
+    classes, inverse, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    quotas = _quotas(sizes, most)
+    chosen = [sample(np.flatnonzero(inverse == j), int(quotas[j]), rng) for j in range(len(classes))]
+    return np.unique(np.concatenate([*chosen, must.astype(np.intp)]))
+
+
+def _quotas(sizes: Codes, most: int) -> Codes:
+    """How many rows each class gives; at most ``most`` together."""
+    base = np.minimum(sizes, min(_FEWEST_OF_CLASS, most // len(sizes)))
+    left = sizes - base
+    more = np.floor(left * ((most - base.sum()) / max(1, left.sum()))).astype(np.int64)
+    quotas: Codes = base + np.minimum(left, more)
+    return quotas
+
+
+def place_rows(latent: Floats, rng: np.random.RandomState) -> Places:
+    """Lay out rows so that similar ones lie together.
+
+    Parameters
+    ----------
+    latent : ndarray of shape (n, d)
+        Rows as the discoverer sees them.
+
+    Returns
+    -------
+    Places
+    """
+    varied = latent[:, np.ptp(latent, axis=0) > 0]
+    n, d = varied.shape
+    if min(n - 1, d) < 2:
+        flat = varied if d else np.zeros((n, 1))
+        return Places(_unit(np.column_stack([flat[:, 0], np.zeros(n)])), "its only direction")
+    n_components = min(_COMPONENTS, n - 1, d)
+    leading = PCA(n_components, random_state=rng).fit_transform(varied)
+    if n <= _FEW_ROWS:
+        return Places(_unit(leading[:, :2]), "the first two principal components")
+    tsne = TSNE(
+        init="pca",
+        perplexity=min(_PERPLEXITY, (n - 1) / 4),
+        max_iter=_ITERATIONS,
+        angle=_ANGLE,
+        random_state=rng,
+    )
+    # Whatever the scale of the latent space, the first steps of t-SNE expect numbers of order one.
+    scaled = leading / max(float(leading[:, 0].std()), 1e-12)
+    return Places(_unit(tsne.fit_transform(scaled.astype(np.float32)).astype(np.float64)), "t-SNE")
+
+
+def _unit(points: Floats) -> Floats:
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    unit: Floats = np.where(span > 0, (points - low) / np.where(span > 0, span, 1.0), 0.5)
+    return unit
+
+
+def middle_of(points: Floats) -> int:
+    """Where to write the name of a class: the place among points (n, 2) of the one in the densest part."""
+    k = min(max(_NEIGHBOURS, len(points) // _QUARTER), len(points))
+    distances = np.asarray(cKDTree(points).query(points, k=[k])[0])
+    return int(np.argmin(distances[:, 0]))

@@ -1,0 +1,62 @@
+"""HTML that is safe by construction: whatever is not markup made here is escaped."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TypeAlias
+
+Child: TypeAlias = "str | int | float | None"
+_VOID = frozenset({"br", "meta"})
+
+
+class Html(str):
+    """A piece of HTML; plain text that meets it is escaped."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: Child, **attributes: str | int | float | bool | None) -> Html:
+    """Make an element.
+
+    Parameters
+    ----------
+    name : str
+        Of the element.
+    *children : Html, or anything that is shown as text, or None
+        What is inside; None is left out.
+    **attributes : str, number or bool
+        ``class_`` is class, ``aria_label`` is aria-label; True is an attribute without a value, None and False none.
+
+    Examples
+    --------
+    >>> tag("p", "a < b", tag("b", 1), class_="note")
+    '<p class="note">a &lt; b<b>1</b></p>'
+    """
+    shown = "".join(map(_attribute, attributes.items()))
+    if name in _VOID:
+        return Html(f"<{name}{shown}>")
+    return Html(f"<{name}{shown}>{join(*children)}</{name}>")
+
+
+def join(*children: Child) -> Html:
+    """Put pieces of HTML and text one after the other."""
+    return Html(
+        "".join(
+            child if isinstance(child, Html) else escape(str(child), quote=True)
+            for child in children
+            if child is not None
+        )
+    )
+
+
+def scrolling(table: Html, name: str) -> Html:
+    """Let a wide table scroll on its own, also by the keyboard, under a name for screen readers."""
+    return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name)
+
+
+def _attribute(item: tuple[str, str | int | float | bool | None]) -> str:
+    name, value = item
+    if value is None or value is False:
+        return ""
+    spelled = name.rstrip("_").replace("_", "-")
+    return f" {spelled}" if value is True else f' {spelled}="{escape(str(value), quote=True)}"'

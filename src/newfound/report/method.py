@@ -1,0 +1,200 @@
+"""The last sections of a report: how the novel classes were found, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from newfound.explanation.wording import number_text
+from newfound.report.figures import draw_bars, draw_curve
+from newfound.report.markup import Html, join, scrolling, tag
+from newfound.report.wording import class_name, count, listed, percent, shortened
+
+Facts = Mapping[str, Any]
+
+_CANDIDATES_SHOWN = 10
+_ABOUT_BARS = (
+    "probability of each number of novel classes; the coloured number is the median of these probabilities, which need "
+    "not be the highest bar"
+)
+
+
+def n_classes(facts: Facts) -> Html | None:
+    """How many novel classes there may be, where that was estimated."""
+    estimate = facts["n_classes"]
+    if estimate is None:
+        return None
+    low, high = estimate["interval"]
+    likely = f", likely {low} to {high}" if low < high else ""
+    bars = [
+        (
+            str(point["k"]),
+            point["probability"],
+            "c0" if point["k"] == estimate["n_classes"] else "known" if low <= point["k"] <= high else "track",
+        )
+        for point in estimate["curve"]
+    ]
+    said = f"Estimated from the table: {count(estimate['n_classes'], 'novel class', 'novel classes')}{likely}."
+    criteria = tag(
+        "details",
+        tag("summary", "What each criterion says"),
+        scrolling(records(estimate["criteria"]), "Criteria"),
+    )
+    return tag(
+        "section",
+        tag("h2", "How many classes"),
+        tag("p", said),
+        tag(
+            "figure",
+            draw_bars(bars, f"Probability of each number of classes. {said}"),
+            tag("figcaption", _ABOUT_BARS, class_="muted"),
+            class_="narrow",
+        ),
+        criteria,
+        id="count",
+    )
+
+
+def candidates(facts: Facts) -> Html | None:
+    """Show the candidates among which the model chose, and how far they agree."""
+    chosen = facts["candidates"]
+    if not chosen or not chosen["leaderboard"]:
+        return None
+    said = (
+        f"{count(len(chosen['leaderboard']), 'candidate')} were compared, by how well they find known classes that "
+        "were hidden on purpose and by the structure of the unlabelled rows."
+    )
+    if chosen["confidence"] is not None:
+        said += f" The best ones agree with the result by {percent(chosen['confidence'])}."
+    board = scrolling(records(chosen["leaderboard"][:_CANDIDATES_SHOWN]), "Candidates")
+    return tag("section", tag("h2", "Candidates"), tag("p", said), board, id="candidates")
+
+
+def training(facts: Facts) -> Html | None:
+    """Losses of the training."""
+    curves = [drawn for drawn in map(draw_curve, facts["history"]) if drawn is not None]
+    if not curves:
+        return None
+    about = "Losses over the epochs of each stage, from the first value to the last; each has a scale of its own."
+    return tag(
+        "section", tag("h2", "Training"), tag("p", about), tag("div", *curves, class_="small-charts"), id="training"
+    )
+
+
+def making(facts: Facts) -> Html:
+    """How it was made: model, settings, columns, versions; and what to do next."""
+    model, table = facts["model"], facts["table"]
+    lines = {
+        "Made": facts["made_at"],
+        "Model": model["name"],
+        "Networks": None if model["n_members"] is None else number_text(model["n_members"]),
+        "Temperature": None if model["temperature"] is None else _temperature(model["temperature"]),
+        "Seed of the model": model["parameters"].get("random_state"),
+        "Seed of this report": model["report_random_state"],
+        "Versions": ", ".join(f"{name} {version}" for name, version in model["versions"].items()),
+        "Columns": listed([f"{n} {kind}" for kind, n in table["kinds"].items()], limit=9),
+        "Row numbers": "count from 0, in the order of the table",
+    }
+    settings = {name: value for name, value in model["parameters"].items() if name != "random_state"}
+    return tag(
+        "section",
+        tag("h2", "How it was made"),
+        _pairs(lines),
+        tag("details", tag("summary", "Settings"), _pairs(settings)) if settings else None,
+        _ignored(table),
+        _next(facts),
+        id="making",
+    )
+
+
+def _temperature(temperature: float) -> str:
+    return f"{number_text(temperature)}, by which probabilities were made to fit held-out rows of known classes"
+
+
+def _ignored(table: Facts) -> Html | None:
+    if not table["ignored"]:
+        return None
+    n_more = table["kinds"]["ignored"] - len(table["ignored"])
+    more = tag("p", f"and {n_more} more") if n_more else None
+    return tag(
+        "details", tag("summary", f"Ignored columns ({table['kinds']['ignored']})"), _pairs(table["ignored"]), more
+    )
+
+
+def _next(facts: Facts) -> Html | None:
+    """Show what can be done with the model, in code that runs from top to bottom."""
+    names = [one["name"] for one in facts["explanation"]["classes"]]
+    if not names:
+        return None
+    about = "Read the cards, name the classes, merge what belongs together, split what does not, then label new rows."
+    files = "With the names of your own files and classes, and of your column of labels, in Python:"
+    labelled = facts["table"]["n_labelled"] is not None
+    return tag(
+        "div",
+        tag("h3", "What to do next"),
+        tag("p", f"{about} {files}"),
+        tag("pre", tag("code", "\n".join(next_python(names, labelled=labelled))), tabindex="0"),
+        tag("p", "On the command line:"),
+        tag("pre", tag("code", "\n".join(next_commands(names))), tabindex="0"),
+    )
+
+
+def _new_name(names: Sequence[Any]) -> Any:
+    return "better-name" if isinstance(names[0], str) else 1000
+
+
+def next_python(names: Sequence[Any], *, labelled: bool) -> list[str]:
+    """Lines of Python that name, merge and split novel classes; with the labels of a table where it has some."""
+    new = _new_name(names)
+    table = ['X = pd.read_csv("table.csv")']
+    if labelled:
+        table = ['table = pd.read_csv("table.csv")', 'X, y = table.drop(columns="label"), table["label"]']
+    return [
+        "import newfound as nf",
+        "import pandas as pd",
+        "",
+        *table,
+        'model = nf.load("model.newfound")',
+        f"model.rename({{{names[0]!r}: {new!r}}})",
+        *([f"model.merge([{new!r}, {names[1]!r}])"] if len(names) > 1 else []),
+        f"model.split({new!r}, 2, X)",
+        'nf.save(model, "named.newfound")',
+        f"y_next = model.to_labels({'X, y' if labelled else 'X'})",
+    ]
+
+
+def next_commands(names: Sequence[Any]) -> list[str]:
+    """Return the same for the command line, and how to label other rows."""
+    new = class_name(_new_name(names))
+    renamed = shlex.quote(f"{class_name(names[0])}={new}")
+    commands = [f"newfound rename model.newfound {renamed} --out named.newfound"]
+    if len(names) > 1:
+        commands.append(f"newfound merge named.newfound {new} {shlex.quote(class_name(names[1]))} --force")
+    return [*commands, "newfound predict named.newfound new_rows.csv"]
+
+
+def _pairs(pairs: Mapping[str, str | None]) -> Html:
+    items = [join(tag("dt", name), tag("dd", value)) for name, value in pairs.items() if value is not None]
+    return tag("dl", *items, class_="pairs")
+
+
+def records(rows: Sequence[Facts]) -> Html:
+    """Draw dicts with the same keys as a table."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+
+    def shown(value: Any) -> str:
+        if value is None:
+            return "–"
+        return (
+            number_text(value)
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else shortened(str(value))
+        )
+
+    lines = [tag("tr", *(tag("td", shown(row.get(name))) for name in columns)) for row in rows]
+    return tag(
+        "table",
+        tag("thead", tag("tr", *(tag("th", name.replace("_", " "), scope="col") for name in columns))),
+        tag("tbody", *lines),
+    )

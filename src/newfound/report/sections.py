@@ -1,0 +1,245 @@
+"""The first sections of a report: summary, map, novel and known classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from newfound.report.cards import card_id, conditions, draw_card
+from newfound.report.figures import draw_histogram, draw_map, share_bar, swatch
+from newfound.report.markup import Html, join, scrolling, tag
+from newfound.report.summary import agreement_of_each, doubts, headline, key_figures, meanings, sentences
+from newfound.report.wording import class_name, count, percent
+
+Facts = Mapping[str, Any]
+Looks = Sequence[Mapping[str, Any]]
+
+
+def summary(facts: Facts, looks: Looks) -> Html:
+    """Headline, plain sentences, doubts, and all novel classes at a glance."""
+    first, *rest = sentences(facts)
+    words = tag("div", tag("p", first, class_="lead"), *(tag("p", sentence) for sentence in rest), _doubts(facts))
+    return tag(
+        "section",
+        tag("p", facts["title"] or "What was found", class_="kicker"),
+        tag("h1", headline(facts)),
+        tag("div", words, _tiles(facts), class_="opening"),
+        _glance(facts, looks),
+        id="summary",
+        class_="summary",
+    )
+
+
+def _tiles(facts: Facts) -> Html:
+    tiles = [tag("div", tag("dt", name), tag("dd", figure)) for name, figure in key_figures(facts)]
+    return tag("dl", *tiles, class_="tiles")
+
+
+def _doubts(facts: Facts) -> Html | None:
+    found = doubts(facts)
+    if not found:
+        return None
+    places = {class_name(one["name"]): i for i, one in enumerate(facts["explanation"]["classes"])}
+    whole = [reason for name, reason in found if name is None]
+    doubtful = list(dict.fromkeys(name for name, _ in found if name is not None))
+    parts = [tag("p", reason) for reason in whole]
+    if doubtful:
+        links = [tag("a", name, href=f"#{card_id(places[name])}") for name in doubtful]
+        listed_links = join(*(piece for link in links for piece in (link, ", ")))
+        parts.append(tag("p", "Look twice at ", Html(listed_links.removesuffix(", ")), "; the cards say why."))
+    return tag("div", tag("b", "Before you rely on it"), *parts, class_="doubt", role="note")
+
+
+def _glance(facts: Facts, looks: Looks) -> Html | None:
+    novel = facts["explanation"]["classes"]
+    if not novel:
+        return None
+    styles = looks[-len(novel) :]
+    agreement = agreement_of_each(facts)
+    most = max(one["share"] for one in novel) or 1
+    lines = []
+    for i, (one, look) in enumerate(zip(novel, styles, strict=True)):
+        link = tag("a", class_name(one["name"]), href=f"#{card_id(i)}")
+        name = tag("span", swatch(look), " ", link, class_="named")
+        mark = tag("span", "doubtful", class_="badge") if one["warnings"] else None
+        lines.append(
+            tag(
+                "tr",
+                tag("th", name, " ", mark, scope="row"),
+                tag(
+                    "td",
+                    tag("span", f"{count(one['n_rows'])} ", class_="number"),
+                    share_bar(one["share"] / most, look["colour"]),
+                ),
+                tag("td", percent(one["share"])),
+                tag("td", _first_rule(one), class_="first-rule"),
+                tag("td", percent(one["confidence"]) if one["n_rows"] else "–"),
+                tag("td", "–" if one["stability"] is None else percent(one["stability"])),
+                tag("td", percent(agreement[i])) if agreement else None,
+            )
+        )
+    head = ["novel class", "rows", "of the table", "how to recognise it", "confidence", "stability"]
+    if agreement:
+        head.append("agreement")
+    table = tag(
+        "table",
+        tag("caption", "The novel classes at a glance"),
+        tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head))),
+        tag("tbody", *lines),
+        class_="glance",
+    )
+    return join(table, tag("p", meanings(facts), class_="muted"))
+
+
+def _first_rule(one: Facts) -> Html:
+    if one["rules"]:
+        return conditions(one["rules"][0]["conditions"], 80)
+    return tag("span", "no short rule" if one["n_rows"] else "no row in this table", class_="muted")
+
+
+# ---- the map
+
+
+def the_map(facts: Facts, looks: Looks) -> Html:
+    """Draw the map with its legend, the row under the pointer, and the same rows as a table."""
+    classes, points = facts["classes"], facts["map"]
+    shown = count(len(points["rows"]))
+    rows = (
+        "all rows"
+        if len(points["rows"]) == facts["table"]["n_rows"]
+        else f"{shown} of {count(facts['table']['n_rows'])} rows"
+    )
+    about = (
+        f"Each mark is a row ({rows}); rows that the model finds similar lie together. Known classes are grey, novel "
+        f"ones coloured. Laid out by {points['method']}: only who is near whom counts, not distances or directions."
+    )
+    order = [j for j, one in enumerate(classes) if one["is_novel"]] + [
+        j for j, one in enumerate(classes) if not one["is_novel"]
+    ]
+    buttons = [_legend_button(j, classes[j], looks[j]) for j in order if classes[j]["n_rows"]]
+    keys = (
+        "Point at a mark, or tap it, to see its row; choose a class to see it alone. With the keyboard: arrow keys go "
+        "from mark to mark, Enter shows the mark's class alone, Escape shows all again."
+    )
+    return tag(
+        "section",
+        tag("h2", "Map"),
+        tag("p", about),
+        tag(
+            "div",
+            tag(
+                "div",
+                tag("button", "All classes", type="button", class_="pick all", aria_pressed="true"),
+                *buttons,
+                class_="legend",
+                role="group",
+                aria_label="Classes shown on the map",
+            ),
+            tag(
+                "div",
+                draw_map(points, classes, looks),
+                tag("div", class_="tip", hidden=True),
+                id="map",
+                class_="map",
+                tabindex="0",
+                role="application",
+                aria_roledescription="map of rows",
+                aria_label=f"Map of {shown} rows in {count(len(classes), 'class', 'classes')}",
+                aria_describedby="map-keys",
+            ),
+            tag(
+                "aside",
+                tag(
+                    "div",
+                    tag("p", keys, class_="muted"),
+                    id="row",
+                    class_="row-panel-inner",
+                    tabindex="0",
+                ),
+                class_="row-panel",
+                aria_label="The row pointed at",
+            ),
+            class_="map-grid",
+        ),
+        tag("p", keys, id="map-keys", class_="visually-hidden"),
+        tag("p", id="map-status", class_="visually-hidden", role="status", aria_live="polite"),
+        tag("noscript", tag("p", "Pointing and choosing need JavaScript; the drawing does not.", class_="muted")),
+        tag("details", tag("summary", "The rows of the map as a table"), tag("div", id="map-table"), id="map-rows"),
+        id="map-section",
+    )
+
+
+def _legend_button(j: int, one: Facts, look: Mapping[str, Any]) -> Html:
+    label = tag("span", one["name"], class_="pick-name")
+    size = tag("span", count(one["n_rows"]), class_="pick-size")
+    kind = tag("span", " novel class, " if one["is_novel"] else " known class, ", class_="visually-hidden")
+    return tag(
+        "button", swatch(look), label, kind, size, type="button", class_="pick", aria_pressed="false", data_class=j
+    )
+
+
+# ---- the classes
+
+
+def cards(facts: Facts, looks: Looks) -> Html | None:
+    """Draw a card for each novel class."""
+    novel = facts["explanation"]["classes"]
+    if not novel:
+        return None
+    n_known = len(looks) - len(novel)
+    agreement = agreement_of_each(facts)
+    drawn = [
+        draw_card(i, one, facts["classes"][n_known + i], looks[n_known + i], agreement[i] if agreement else None)
+        for i, one in enumerate(novel)
+    ]
+    about = (
+        "Rules are made from one half of the rows and checked on the other; the figures are those of the check. "
+        "In a profile a bar is the middle half of the rows and a dot their median, or the share of rows of a category. "
+        f"{meanings(facts)}"
+    )
+    return tag("section", tag("h2", "Novel classes"), tag("p", about), *drawn, id="classes")
+
+
+def known_classes(facts: Facts) -> Html | None:
+    """Say what became of the known classes."""
+    known = [one for one in facts["classes"] if not one["is_novel"]]
+    if not known:
+        return None
+    labelled = facts["table"]["n_labelled"] is not None
+    head = ["known class", "rows found", *(["rows labelled", "labelled and found"] if labelled else [])]
+    lines = []
+    for one in known:
+        cells = [tag("td", count(one["n_rows"]))]
+        if labelled:
+            n = one["n_labelled"]
+            cells += [tag("td", count(n)), tag("td", percent(one["n_agreeing"] / n) if n else "–")]
+        lines.append(tag("tr", tag("th", one["name"], scope="row"), *cells))
+    about = "How the model reads the classes it was taught."
+    if labelled:
+        about += " Where it learned from these very rows, that flatters it."
+    table = tag(
+        "table", tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head))), tag("tbody", *lines)
+    )
+    return tag(
+        "section",
+        tag("h2", "Known classes"),
+        tag("p", about),
+        tag("div", scrolling(table, "Known classes"), _novelty(facts["novelty"]), class_="side-by-side"),
+        id="known",
+    )
+
+
+def _novelty(novelty: Facts | None) -> Html | None:
+    if novelty is None:
+        return None
+    text = (
+        f"{count(novelty['n_unlabelled_novel'], 'row')} without a label and {count(novelty['n_labelled_novel'])} "
+        "with one have a novelty score of at least one half."
+    )
+    sides = (("rows without a label", novelty["unlabelled"], "c0"), ("rows with a label", novelty["labelled"], "known"))
+    return tag(
+        "div",
+        tag("h3", "Novelty score"),
+        tag("p", text),
+        draw_histogram(sides, f"Novelty scores. {text}"),
+    )

@@ -1,0 +1,87 @@
+"""Numbers, cells and sentences as the report writes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from newfound.explanation.wording import number_text, share_text
+from newfound.tables.cells import text_of
+
+_LONGEST = 60  # signs of a cell
+_HIGH, _FAIR = 0.85, 0.6  # explanations warn below the latter
+MISSING = "missing"
+
+
+def count(n: int, thing: str = "", things: str | None = None) -> str:
+    """Write a whole number, and what is counted.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(4200, "row"), count(2, "class", "classes")
+    ('1 row', '4,200 rows', '2 classes')
+    """
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}" if thing else f"{n:,}"
+
+
+def percent(share: float) -> str:
+    r"""Write a share of one in percent, which no line break parts.
+
+    Examples
+    --------
+    >>> percent(0.214)
+    '21\xa0%'
+    """
+    return share_text(share).replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def cell(value: Any) -> str:
+    """Write a cell of the table; long texts are cut."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return MISSING
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return number_text(value)
+    return shortened(str(value))
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Cut a text that is too long, with three dots at its end."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def class_name(name: Any) -> str:
+    """Write the name of a class."""
+    return text_of(name)
+
+
+def called(name: Any) -> str:
+    """Write the name of a class in a sentence, where a number alone would be misread.
+
+    Examples
+    --------
+    >>> called("smurf"), called(7.0)
+    ('smurf', 'class 7')
+    """
+    text = class_name(name)
+    return f"class {text}" if text.lstrip("-").isdigit() else text
+
+
+def listed(things: Sequence[str], limit: int = 4) -> str:
+    """Write things one after the other.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(list("abcdefg"))
+    ('a, b and c', 'a, b, c, d and 3 more')
+    """
+    if len(things) > limit:
+        return f"{', '.join(things[:limit])} and {len(things) - limit} more"
+    return " and ".join([", ".join(things[:-1]), things[-1]] if len(things) > 1 else things)
+
+
+def level(share: float) -> str:
+    """Say how high a confidence or a stability is."""
+    return "high" if share >= _HIGH else "fair" if share >= _FAIR else "low"

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import itertools
+import json
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import newfound as nf
+from newfound.cli.app import run
+from newfound.report.facts import map_columns, report_facts
+from newfound.report.html import render, safe_json
+from newfound.report.method import next_commands, next_python
+from newfound.report.summary import doubts, headline, key_figures, sentences
+from newfound.tables.frame import read_table
+from tests.report.conftest import HOSTILE, Case
+
+
+class Page(HTMLParser):
+    """What a document holds: elements with their attributes, and the texts of scripts and style sheets."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: list[tuple[str, str]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self._open.append(tag)
+        if tag in ("script", "style"):
+            self.raw.append((dict(attrs).get("type") or tag, ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1] in ("script", "style"):
+            self.raw[-1] = (self.raw[-1][0], self.raw[-1][1] + data)
+        else:
+            self.text += data
+
+
+@pytest.fixture(scope="module")
+def page(mixed_facts: dict[str, Any]) -> Page:
+    return Page(render(mixed_facts))
+
+
+def test_texts_of_the_table_stay_texts(page: Page) -> None:
+    assert [kind for kind, _ in page.raw] == ["style", "application/json", "script"]
+    assert not [name for name, _ in page.elements if name in ("img", "i")]
+    assert not [value for _, values in page.elements for key, value in values.items() if key.startswith("on")]
+    assert HOSTILE in page.text  # the title
+    assert "<b>city</b>" in page.text
+    assert "<i>gold</i>" in page.text
+
+
+def test_the_data_can_be_read_back(page: Page, mixed_facts: dict[str, Any]) -> None:
+    data = json.loads(dict(page.raw)["application/json"])
+    expected = {name: value for name, value in mixed_facts["map"].items() if name != "middles"}
+    assert data["map"] == expected
+    assert [one["name"] for one in data["classes"]] == [one["name"] for one in mixed_facts["classes"]]
+
+
+def test_json_ends_no_script() -> None:
+    value = {"</script>": "<!-- & \u2028 \u2029 \ud83d\ude00"}
+    text = safe_json(value)
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == value
+
+
+def test_only_our_own_style_and_script_may_run(page: Page) -> None:
+    policy = next(v["content"] for _, v in page.elements if v.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    assert "unsafe" not in policy
+    for kind in ("style", "script"):
+        digest = base64.b64encode(hashlib.sha256(dict(page.raw)[kind].encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert not [values for _, values in page.elements if "style" in values]  # which the policy would refuse
+
+
+def test_nothing_is_fetched(page: Page) -> None:
+    for name, values in page.elements:
+        assert name not in ("link", "iframe", "object", "embed", "base")
+        assert "src" not in values
+        assert (values.get("href") or "#").startswith("#")
+    for kind, text in page.raw:
+        if kind != "application/json":
+            assert not re.search(r"https?://|@import|url\(", text)
+
+
+def test_anchors_and_names_lead_somewhere(page: Page) -> None:
+    ids = [values["id"] for _, values in page.elements if "id" in values]
+    assert len(ids) == len(set(ids))
+    for _, values in page.elements:
+        assert (values.get("href") or "#main")[1:] in ids
+        for key in ("aria-labelledby", "aria-describedby"):
+            assert values.get(key) is None or values[key] in ids
+
+
+def test_headings_go_down_one_by_one(page: Page) -> None:
+    levels = [int(name[1]) for name, _ in page.elements if re.fullmatch(r"h[1-6]", name)]
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def test_every_class_has_a_card_and_a_button(page: Page, mixed: Case) -> None:
+    cards = [values for name, values in page.elements if name == "article"]
+    assert len(cards) == len(mixed.model.novel_classes_)
+    picks = [values["data-class"] for _, values in page.elements if (values.get("class") or "") == "pick"]
+    shown = np.unique(mixed.model.predict(mixed.X))
+    assert len(picks) == len(shown)
+
+
+def test_the_page_says_how_it_was_made(page: Page, mixed: Case, mixed_facts: dict[str, Any]) -> None:
+    for text in (nf.__version__, "TabularNCD", "pretrain_epochs", "every cell is", mixed_facts["made_at"], "Training"):
+        assert text in page.text
+
+
+def test_sections_are_there_only_where_there_is_something_to_say(numeric: Case) -> None:
+    page = Page(render(report_facts(numeric.model, numeric.X, None, n_map_rows=40)))
+    ids = {values["id"] for _, values in page.elements if "id" in values}
+    assert {"summary", "map-section", "classes", "known", "making"} <= ids
+    assert not {"count", "candidates", "training"} & ids
+
+
+def test_estimates_and_candidates_are_shown(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    facts["n_classes"] = {
+        "n_classes": 2,
+        "interval": [1, 3],
+        "curve": [{"k": k, "probability": p} for k, p in ((1, 0.2), (2, 0.5), (3, 0.3))],
+        "criteria": [{"criterion": "halves", "n_classes": 2, "weight": 1.4}],
+    }
+    facts["candidates"] = {
+        "leaderboard": [{"rank": 1, "method": "<Ward>", "score": None}],
+        "confidence": 0.4,
+        "class_confidence": [0.5, 0.3],
+        "weaknesses": ["the best candidates disagree"],
+    }
+    page = Page(render(facts))
+    texts = ["2 novel classes, likely 1 to 3", "halves", "<Ward>", "Agreement says how far", "median of these"]
+    texts += ["The best candidates disagree.", "The best candidates agree with these classes by 40\N{NO-BREAK SPACE}%"]
+    for text in texts:
+        assert text in page.text
+
+
+def test_a_table_without_novel_classes_or_rows_of_them(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    one = facts["explanation"]["classes"][0]
+    one |= {"n_rows": 0, "share": 0.0, "rules": [], "profile": [], "exemplars": [], "borderline": [], "stability": None}
+    one |= {"warnings": [], "nearest_known": None, "against_nearest": [], "confidence": None}
+    assert "No row of this table is of this class." in Page(render(facts)).text
+    facts["explanation"]["classes"] = []
+    facts["classes"] = [one for one in facts["classes"] if not one["is_novel"]]
+    facts["map"]["classes"] = [0] * len(facts["map"]["rows"])
+    facts["map"]["middles"] = facts["map"]["middles"][: len(facts["classes"])]
+    assert "No novel class in 300 rows" in Page(render(facts)).text
+
+
+def test_large_and_wide_tables_stay_below_three_megabytes(numeric: Case) -> None:
+    facts = numeric.facts(n_map_rows=60)
+    repeats = -(-3_000 // len(facts["map"]["rows"]))
+    for name in ("rows", "x", "y", "classes", "probabilities", "labels"):
+        facts["map"][name] *= repeats
+    n_rows = len(facts["map"]["rows"])
+    wide = read_table(np.random.default_rng(0).normal(size=(n_rows, 150)))
+    facts["map"]["columns"], _ = map_columns(wide, facts["explanation"], 1, 4)
+    assert 30 < len(facts["map"]["columns"]) < 150
+    assert 1_000_000 < len(render(facts).encode()) < 3_000_000
+
+
+# ---- words
+
+
+def test_the_summary_says_what_was_found(mixed: Case, mixed_facts: dict[str, Any]) -> None:
+    said = " ".join(sentences(mixed_facts))
+    n_novel = int(np.isin(mixed.model.predict(mixed.X), mixed.model.novel_classes_).sum())
+    assert headline(mixed_facts) == "2 novel classes in 300 rows"
+    assert "The table has 300 rows and 6 columns." in said
+    assert f"{n_novel} rows" in said
+    assert "3 classes were known before" in said
+    assert dict(key_figures(mixed_facts))["rows in novel classes"] == str(n_novel)
+
+
+def test_agreement_comes_before_confidence(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    facts["candidates"] = {"confidence": 0.76, "class_confidence": [0.8, 0.7], "weaknesses": [], "leaderboard": []}
+    *_, agreement, confidence = sentences(facts)
+    assert agreement.startswith("The best candidates agree with these classes by 76\N{NO-BREAK SPACE}%")
+    assert "treat the classes as a proposal" in agreement
+    assert confidence.startswith("The mean probability of their rows is")
+    assert "agreement of the best candidates" in dict(key_figures(facts))
+    facts["explanation"]["classes"] = facts["explanation"]["classes"][:1]  # alone there is nothing to agree on
+    assert not any("candidates" in sentence for sentence in sentences(facts))
+    assert not any("candidates" in sentence for sentence in sentences(mixed_facts))
+
+
+@pytest.mark.parametrize("case", ["numeric", "mixed"])
+def test_what_to_do_next_can_be_run(
+    case: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: Case = request.getfixturevalue(case)
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame(found.X)
+    table.assign(label=found.y).to_csv("table.csv", index=False)
+    table.to_csv("new_rows.csv", index=False)
+    nf.save(found.model, "model.newfound")
+    names = found.model.novel_classes_.tolist()
+    for line in next_commands(names):
+        assert run(shlex.split(line)[1:]) == 0
+    exec("\n".join(next_python(names, labelled=True)), {})
+    assert Path("new_rows-labels.csv").exists()
+    assert len(nf.load("named.newfound").novel_classes_) == len(names)  # two merged, one split
+
+
+def test_doubts_are_told_in_sentences(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    novel = facts["classes"][-1]
+    novel["n_known_labels"] = facts["table"]["n_labelled"]
+    facts["explanation"]["classes"][-1]["warnings"] = ["only a few rows"]
+    found = doubts(facts)
+    assert (novel["name"], "Only a few rows.") in found
+    assert any(
+        name is None and "the border between known and novel classes is not sharp" in text for name, text in found
+    )

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from newfound.report.layout import drawn_rows, middle_of, place_rows
+
+NONE = np.empty(0, dtype=np.int64)
+
+
+def generator() -> np.random.RandomState:
+    return np.random.RandomState(0)
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=8), st.integers(1, 500), st.integers(0, 99))
+def test_drawn_rows_are_few_and_of_every_class(sizes: list[int], most: int, seed: int) -> None:
+    codes = np.random.RandomState(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    rows = drawn_rows(codes, most, NONE, generator())
+    assert_array_equal(rows, np.unique(rows))
+    assert len(rows) <= most
+    counts = np.bincount(codes[rows], minlength=len(sizes))
+    fewest = min(40, most // len(sizes))
+    assert (counts >= np.minimum(sizes, fewest)).all()
+
+
+def test_drawn_rows_keep_the_proportions_of_large_classes() -> None:
+    codes = np.repeat([0, 1, 2], [60_000, 30_000, 5])
+    counts = np.bincount(codes[drawn_rows(codes, 3_000, NONE, generator())])
+    assert counts[2] == 5
+    assert counts[0] / counts[1] == pytest.approx(2, rel=0.05)
+
+
+def test_drawn_rows_hold_those_that_are_asked_for() -> None:
+    codes = np.zeros(1_000, dtype=np.int64)
+    rows = drawn_rows(codes, 10, np.array([3, 997]), generator())
+    assert {3, 997} <= set(rows.tolist())
+    assert 10 <= len(rows) <= 12
+
+
+def test_all_rows_are_drawn_where_there_are_few() -> None:
+    assert_array_equal(drawn_rows(np.zeros(7, dtype=np.int64), 7, NONE, generator()), np.arange(7))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "method"),
+    [
+        (1, 3, "its only direction"),
+        (2, 3, "its only direction"),
+        (9, 1, "its only direction"),
+        (5, 2, "the first two principal components"),
+        (60, 40, "the first two principal components"),
+        (61, 4, "t-SNE"),
+    ],
+)
+def test_places_are_in_the_unit_square(n: int, d: int, method: str) -> None:
+    latent = np.random.RandomState(1).normal(size=(n, d))
+    places = place_rows(latent, generator())
+    assert places.method == method
+    assert places.points.shape == (n, 2)
+    assert places.points.min() >= 0
+    assert places.points.max() <= 1
+    assert_array_equal(places.points, place_rows(latent, generator()).points)
+
+
+def test_rows_that_are_all_alike_lie_in_the_middle() -> None:
+    assert_array_equal(place_rows(np.ones((80, 3)), generator()).points, np.full((80, 2), 0.5))
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_clusters_stay_together(scale: float) -> None:
+    codes = np.repeat([0, 1, 2], 40)
+    latent = scale * (np.random.RandomState(2).normal(size=(120, 5)) + 20 * np.eye(3, 5)[codes])
+    points = place_rows(latent, generator()).points
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2) + np.eye(120) * 9
+    assert (codes[distances.argmin(axis=1)] == codes).all()
+
+
+def test_the_middle_is_where_a_class_is_densest() -> None:
+    far = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    dense = 0.5 + 0.01 * np.random.RandomState(3).normal(size=(20, 2))
+    assert middle_of(np.concatenate([far, dense])) >= 3
+    assert middle_of(far[:1]) == 0

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import newfound as nf
+from newfound import report
+from newfound.errors import InputError
+from newfound.report import write_report
+from tests.report.conftest import Case
+
+
+def test_it_is_a_public_name() -> None:
+    assert nf.write_report is write_report
+
+
+def test_the_file_is_one_small_document(mixed_file: Path) -> None:
+    content = mixed_file.read_text(encoding="utf-8")
+    assert content.startswith("<!doctype html>")
+    assert content.endswith("</html>\n")
+    assert mixed_file.stat().st_size < 3_000_000
+    assert os.listdir(mixed_file.parent) == [mixed_file.name]
+
+
+def test_an_earlier_file_is_replaced(numeric: Case, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    assert write_report(numeric.model, numeric.X, None, str(path), n_map_rows=30) == path
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_where_something_fails_an_earlier_file_is_as_it_was(
+    numeric: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(InputError, match=r"cannot be written.*No space left"):
+        write_report(numeric.model, numeric.X, None, path, n_map_rows=30)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["report.html"]
+
+
+@pytest.mark.parametrize(("name", "message"), [("", "is a folder"), ("no/such/report.html", "which is no folder")])
+def test_a_bad_path_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+) -> None:
+    monkeypatch.setattr(report, "report_facts", None)  # never called
+    with pytest.raises(InputError, match=message):
+        write_report(nf.KMeansDiscoverer(2), [[0.0]], None, tmp_path / name)
+
+
+def test_half_a_character_does_no_harm(tmp_path: Path) -> None:
+    X = np.array([[i, "a\ud800" if i % 2 else "b"] for i in range(12)], dtype=object)
+    y = np.array(["k", "l", None] * 4, dtype=object)
+    model = nf.KMeansDiscoverer(1, random_state=0).fit(X, y)
+    path = write_report(model, X, y, tmp_path / "r.html")
+    assert "</html>" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("n_rows", [1, 2])
+def test_tiny_tables(numeric: Case, tmp_path: Path, n_rows: int) -> None:
+    few = numeric.X[:n_rows]
+    assert write_report(numeric.model, few, numeric.y[:n_rows], tmp_path / "r.html").stat().st_size > 0
+
+
+def test_after_curation_the_report_speaks_of_the_new_classes(numeric: Case, tmp_path: Path) -> None:
+    model = nf.KMeansDiscoverer(3, random_state=0).fit(numeric.X, numeric.y)
+    first, second, third = model.novel_classes_.tolist()
+    model.merge([first, second]).rename({third: "4711"})
+    content = write_report(model, numeric.X, numeric.y, tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "2 novel classes in" in content
+    assert "Class 4711" in content
