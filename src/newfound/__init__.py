@@ -27,11 +27,13 @@ _HOMES = {
     "TabularNCD": "newfound.discoverers",
     "WhitenedKMeans": "newfound.discoverers",
     "estimate_n_novel_classes": "newfound.selection.n_classes",
+    "explain": "newfound.explanation",
     "hidden_class_score": "newfound.selection.hidden_classes",
     "hidden_class_scores": "newfound.selection.hidden_classes",
     "load": "newfound.persistence",
     "save": "newfound.persistence",
     "tune": "newfound.selection.tune",
+    "write_report": "newfound.report",
 }
 _MODULES = ("datasets", "errors", "metrics")
 
@@ -55,12 +57,14 @@ __all__ = [
     "datasets",
     "errors",
     "estimate_n_novel_classes",
+    "explain",
     "hidden_class_score",
     "hidden_class_scores",
     "load",
     "metrics",
     "save",
     "tune",
+    "write_report",
 ]
 
 if TYPE_CHECKING:
@@ -77,7 +81,9 @@ if TYPE_CHECKING:
         WhitenedKMeans,
     )
     from newfound.errors import InputError, MissingExtraError, ModelFileError, NewfoundError
+    from newfound.explanation import explain
     from newfound.persistence import load, save
+    from newfound.report import write_report
     from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
     from newfound.selection.n_classes import estimate_n_novel_classes
     from newfound.selection.tune import tune

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ from newfound import __version__
 from newfound.cli import demo as demo_module
 from newfound.cli import main
 from newfound.cli.app import run
+from newfound.cli.writing import new_folder
 
 START = "from newfound.cli import main; main()"
 
@@ -27,7 +30,9 @@ def test_help_answers_at_once() -> None:
     assert min(seconds) < 0.3
 
 
-@pytest.mark.parametrize("command", [[], ["bench"], ["bench", "run"], ["bench", "page"]])
+@pytest.mark.parametrize(
+    "command", [[], ["bench"], ["bench", "run"], ["bench", "page"], ["discover"], ["predict"], ["merge"]]
+)
 def test_help_imports_nothing_heavy(command: list[str]) -> None:
     code = (
         f"import sys; from newfound.cli.app import run; run({[*command, '--help']});"
@@ -49,7 +54,22 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
 @pytest.mark.parametrize(
     ("group", "commands"),
     [
-        ([], ["demo", "info", "bench"]),
+        (
+            [],
+            [
+                "discover",
+                "predict",
+                "evaluate",
+                "explain",
+                "estimate",
+                "tune",
+                "rename",
+                "merge",
+                "demo",
+                "info",
+                "bench",
+            ],
+        ),
         (["bench"], ["run", "status", "list", "tables", "figures", "page"]),
     ],
 )
@@ -88,18 +108,40 @@ def test_a_users_mistake_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pyt
     assert printed.err.count("\n") == 1
 
 
-def test_a_mistake_of_ours_has_a_traceback_and_exit_code_1(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_mistake_of_ours_is_one_line_and_a_log_and_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(out: Path) -> None:
         raise RuntimeError("we did not think of this")
 
+    monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(demo_module, "_make_folder", fail)
+    assert run(["demo", "--out", "here"]) == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith(
+        "newfound: RuntimeError: we did not think of this. This is a mistake in newfound, not yours"
+    )
+    assert printed.count("\n") == 1
+    log = Path(printed.split()[-1])
+    assert log.parent == tmp_path / "cache"
+    assert "newfound demo --out here" in log.read_text()
+    assert "Traceback" in log.read_text()
+
+
+def test_a_log_that_cannot_be_written_lies_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(out: Path) -> None:
+        raise RuntimeError("we did not think of this")
+
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(demo_module, "_make_folder", fail)
     assert run(["demo"]) == 1
-    printed = capsys.readouterr().err
-    assert "Traceback" in printed
-    assert "we did not think of this" in printed
-    assert printed.splitlines()[-1].endswith("please report it.")
+    log = Path(capsys.readouterr().err.split()[-1])
+    assert log.parent == tmp_path
+    assert "Traceback" in log.read_text()
 
 
 def test_ctrl_c_is_no_mistake(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,3 +151,22 @@ def test_ctrl_c_is_no_mistake(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     monkeypatch.setattr(demo_module, "_make_folder", interrupt)
     assert run(["demo"]) == 130
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends programs otherwise")
+def test_who_ends_a_command_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end() -> None:
+        with new_folder(tmp_path / "out", ["a"], force=False) as fresh:
+            assert fresh.is_dir()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr("newfound.cli.app.run", end)
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        with pytest.raises(SystemExit) as left:
+            main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert left.value.code == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

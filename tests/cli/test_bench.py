@@ -61,6 +61,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None
 # ---- what happens to a run
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_a_killed_run_continues_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     killed, whole = tmp_path / "killed", tmp_path / "whole"
@@ -216,7 +217,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
     [
         (
             ["--suite", "papers"],
-            "Got --suite papers, but expected some of paper, extra, all, label-free. Did you mean 'paper'?",
+            "Got --suite papers, but expected some of paper, extra, all, label-free, open-world. Did you mean 'paper'?",
         ),
         (["--datasets", "digits,digit"], "Got --datasets digit, but"),
         (["--methods", "k-means"], "Did you mean 'kmeans'?"),
@@ -301,6 +302,8 @@ def test_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Ca
     assert "suite extra" in shown
     assert "suite label-free" in shown
     assert "n_classes, label_free" in shown
+    assert "suite open-world" in shown
+    assert "of open-world" in shown
     assert "ablation" in shown
     assert run(["bench", "list", "--data-dir", str(tmp_path / "nowhere")]) == 2
 

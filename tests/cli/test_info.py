@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from newfound import __version__
+from newfound import KMeansDiscoverer, __version__, save
 from newfound.cli.app import run
 
 
@@ -43,3 +44,15 @@ def test_a_data_folder_that_is_not_there(
     assert "there is no such folder" in shown(capsys)["data folder"]
     monkeypatch.delenv("NEWFOUND_DATA")
     assert shown(capsys)["data folder"] == "not set (NEWFOUND_DATA)"
+
+
+def test_what_a_model_holds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = KMeansDiscoverer(n_novel_classes=1).fit([[0.0, 1], [1.0, 0], [9.0, 1], [8.0, 0]], ["a", "b", None, None])
+    save(model, tmp_path / "model.newfound")
+    assert run(["info", str(tmp_path / "model.newfound")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "discoverer     KMeansDiscoverer" in lines
+    assert "novel classes  novel_0" in lines
+    assert "columns        x0 (numeric), x1 (boolean)" in lines
+    assert run(["info", str(tmp_path / "model.newfound"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["known classes"] == ["a", "b"]

@@ -21,6 +21,7 @@ from newfound.tables.labels import (
     all_classes,
     classes_from_json,
     classes_to_json,
+    mark_unlabelled,
     novel_class_names,
     read_labels,
 )
@@ -241,3 +242,44 @@ def test_marks_that_numpy_turned_into_text_are_marks(mark: str) -> None:
 def test_an_empty_text_is_a_class_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="empty text as a label in 2 rows"):
         assert read_labels(["a", "", ""], 3).n_known == 2
+
+
+# ---- names that were used, and marks
+
+
+@pytest.mark.parametrize(
+    ("known", "used", "names"),
+    [
+        (np.array([3, 7]), [8, 10], [9, 11]),
+        (np.array([3.0, 7.0]), [8.0, 100.0], [9.0, 10.0]),
+        (np.array([False, True]), [2], [3, 4]),
+        (np.array(["ant"]), ["novel_1", "wasp"], ["novel_0", "novel_2"]),
+        (np.empty(0, dtype=np.int64), [0], [1, 2]),
+        (np.array([3]), [2**63 - 1], [4, 5]),
+    ],
+    ids=["int", "float", "bool", "text", "none", "large"],
+)
+def test_used_names_are_passed_over(known: np.ndarray, used: list[Any], names: list[Any]) -> None:
+    found = novel_class_names(known, 2, used)
+    assert found.tolist() == names
+    assert found.dtype.kind == novel_class_names(known, 2).dtype.kind
+
+
+@pytest.mark.parametrize(
+    ("labels", "mark", "kind"),
+    [
+        (np.array([4, 5]), -1, "i"),
+        (np.array([4.0, 5.0]), np.nan, "f"),
+        (np.array(["a", "b"]), None, "O"),
+        (np.array([True, False]), None, "O"),
+    ],
+    ids=["int", "float", "text", "bool"],
+)
+def test_marks_are_read_as_unlabelled(labels: np.ndarray, mark: Any, kind: str) -> None:
+    before = labels.copy()
+    marked = mark_unlabelled(labels, np.array([False, True]))
+    assert marked[0] == labels[0]
+    assert marked[1] is mark or np.array_equal(marked[1], mark, equal_nan=True)
+    assert marked.dtype.kind == kind
+    assert read_labels(marked, 2).unlabelled.tolist() == [False, True]
+    np.testing.assert_array_equal(labels, before)

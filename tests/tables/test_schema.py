@@ -107,7 +107,8 @@ def test_one_warning_names_all_ignored_columns() -> None:
     message = str(caught[0].message)
     assert "'b' (every cell is '1')" in message
     assert "'c' (a row number" in message
-    assert "TableEncoder(kinds=" in message
+    assert "To keep a column, name its kind: TableEncoder(kinds={'b': 'categorical'})." in message
+    assert message.endswith("without this message: TableEncoder(kinds={'b': 'ignored'}).")
 
 
 def test_kinds_of_the_user_win_without_a_warning() -> None:

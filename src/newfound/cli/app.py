@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from newfound import __version__
 from newfound.cli.bench import bench
+from newfound.cli.curate import merge, rename
 from newfound.cli.demo import demo
+from newfound.cli.discover import discover
+from newfound.cli.estimate import estimate
+from newfound.cli.evaluate import evaluate
+from newfound.cli.explain import explain
 from newfound.cli.info import info
+from newfound.cli.output import printable
+from newfound.cli.predict import predict
+from newfound.cli.tune import tune
 from newfound.errors import NewfoundError, TrainingInterrupted
 
 OK, OUR_MISTAKE, USERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
+_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 # Plain help and plain tracebacks: the decorated ones import rich, and --help should answer at once.
 app = typer.Typer(
@@ -26,8 +37,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command()(info)
+for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, demo, info):
+    app.command()(_command)
 app.add_typer(bench, name="bench")
 
 # typer shows this error of its parser's, and has no name for it
@@ -61,7 +72,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 when all went well; 2 for a mistake of the user, after one line on standard error that says what to do; 1 for
-        a mistake of ours, after a traceback; 130 after Ctrl-C.
+        a mistake of ours, after one line that names the file with the traceback; 130 after Ctrl-C.
     """
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="newfound", standalone_mode=False)
@@ -75,16 +86,46 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return done.code if isinstance(done.code, int) else OK
     except (KeyboardInterrupt, typer.Abort, TrainingInterrupted):
         return INTERRUPTED
-    except Exception:
-        traceback.print_exc()
-        _complain("this is a mistake in newfound, not yours; please report it.")
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:  # standard output may lead to a full disk
+            _complain(f"Cannot write: {error.strerror}. Make room, or write to another place.")
+            return USERS_MISTAKE
+        _complain(
+            f"{type(error).__name__}: {error}. This is a mistake in newfound, not yours; please report it, with "
+            f"{_write_log(arguments)}"
+        )
         return OUR_MISTAKE
     return code if isinstance(code, int) else OK
 
 
+def _write_log(arguments: Sequence[str] | None) -> str:
+    """Write the traceback of the error that is being handled to a file; returns its path, or the traceback itself."""
+    import tempfile
+    import traceback
+    from datetime import datetime
+
+    from newfound.cli.info import PACKAGES, version_of
+    from newfound.folders import cache_folder
+
+    now = datetime.now()
+    versions = ", ".join(f"{name} {version_of(name)}" for name in PACKAGES)
+    command = " ".join(["newfound", *(sys.argv[1:] if arguments is None else arguments)])
+    text = f"{now.isoformat(timespec='seconds')}\n{command}\n{versions}\n\n{traceback.format_exc()}"
+    name = f"error-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
+    for folder in (cache_folder, lambda: Path(tempfile.gettempdir())):
+        try:
+            path = folder() / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        except (OSError, NewfoundError):
+            continue
+        return str(path)
+    return text
+
+
 def _complain(message: str) -> None:
     """Print one line, so that it can be found again in a log."""
-    print(f"newfound: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201 - rich would wrap it
+    print(f"newfound: {' '.join(printable(message).split())}", file=sys.stderr)  # noqa: T201 - rich would wrap it
 
 
 def _complain_about_usage(error: Any) -> None:

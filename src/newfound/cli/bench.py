@@ -24,7 +24,10 @@ bench = typer.Typer(
 )
 
 SuiteOption = Annotated[
-    str, typer.Option("--suite", help="What to measure: paper, extra, all or label-free; see `newfound bench list`.")
+    str,
+    typer.Option(
+        "--suite", help="What to measure: paper, extra, all, label-free or open-world; see `newfound bench list`."
+    ),
 ]
 DatasetsOption = Annotated[
     list[str] | None, typer.Option("--datasets", metavar="NAMES", help="Only these benchmarks, e.g. letter,satimage.")
@@ -36,7 +39,7 @@ ExperimentsOption = Annotated[
     list[str] | None, typer.Option("--experiments", metavar="NAMES", help="Only these experiments, e.g. main,ablation.")
 ]
 SeedsOption = Annotated[
-    int, typer.Option("--seeds", help="How many seeds, from 0 on; sweeps and label_free have at most 3.")
+    int, typer.Option("--seeds", help="How many seeds, from 0 on; sweeps, label_free and open_world have at most 3.")
 ]
 OutOption = Annotated[
     Path, typer.Option("--out", help="Folder of the results: results.jsonl, and other .jsonl files beside it.")
@@ -113,7 +116,7 @@ def show_list(data_dir: DataDirOption = None) -> None:
         [
             *([f"suite {name}", ", ".join(members)] for name, members in SUITES.items()),
             ["experiments", ", ".join(experiments_of("all"))],
-            ["  of label-free", ", ".join(experiments_of("label-free"))],
+            *([f"  of {suite}", ", ".join(experiments_of(suite))] for suite in ("label-free", "open-world")),
             ["methods", ", ".join(METHOD_NAMES)],
         ]
     )
@@ -167,7 +170,8 @@ def make_page(
     {{value:main/letter/kmeans/default/inductive/acc}}, and {{paper:...}} for the paper's figure; {{value±:...}} and
     {{paper±:...}} with the standard deviation; {{facts:versions}} and {{facts:devices}}. Of the suite label-free:
     {{label_free:DATASET/METHOD/K/CLASS_SPLIT/METRIC}}, as in {{label_free:letter/auto/given/0/acc}}, and
-    {{n_classes:DATASET/CRITERION/METRIC}}, as in {{n_classes:all/combined/within_1}}.
+    {{n_classes:DATASET/CRITERION/METRIC}}, as in {{n_classes:all/combined/within_1}}. Of the suite open-world:
+    {{open_world:DATASET/METHOD/METRIC}}, as in {{open_world:letter/auto/all_acc}}.
     """
     from newfound.benchmark.figures import write_figures
     from newfound.benchmark.page import figures_in, fill

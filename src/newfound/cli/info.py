@@ -1,37 +1,72 @@
-"""`newfound info`: what is installed here, and where data is looked for."""
+"""`newfound info`: what is installed here and where data is looked for, or what a model holds."""
 
 from __future__ import annotations
 
 import os
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-_PACKAGES = ("newfound", "torch", "numpy", "scipy", "scikit-learn", "narwhals", "safetensors")
-_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow")
+from newfound.cli.options import JsonOption
+from newfound.cli.output import Output
+
+PACKAGES = ("newfound", "torch", "numpy", "scipy", "scikit-learn", "narwhals", "safetensors")
+_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "openpyxl", "optuna")
 
 
-def info() -> None:
-    """Show versions, device and folders, for bug reports."""
-    lines = {
-        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
-        **{name: _version(name) for name in (*_PACKAGES, *_OPTIONAL)},
-        "device": _device(),
-        "data folder": _data_folder(),
-        "cache folder": _cache_folder(),
-    }
-    width = max(map(len, lines))
-    for name, value in lines.items():
-        typer.echo(f"{name:<{width}}  {value}")
+def info(
+    model: Annotated[
+        Path | None, typer.Argument(metavar="[MODEL]", help="Show what this model holds instead.", show_default=False)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show versions, device and folders; or what a model holds."""
+    output = Output(as_json)
+    facts = _installed() if model is None else _model_facts(model)
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        output.say(f"{name:<{width}}  {shown}")
+    output.finish(facts)
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Version of an installed package."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+def _installed() -> dict[str, Any]:
+    import platform
+
+    return {
+        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        **{name: version_of(name) for name in (*PACKAGES, *_OPTIONAL)},
+        "device": _device(),
+        "data folder": _data_folder(),
+        "cache folder": _cache_folder(),
+    }
+
+
+def _model_facts(path: Path) -> dict[str, Any]:
+    from newfound.cli.reading import load_model
+
+    model = load_model(path)
+    columns = [f"{column.name} ({column.kind})" for column in model.encoder_.schema_.used]
+    return {
+        "model": str(path),
+        "discoverer": type(model).__name__,
+        "known classes": model.known_classes_.tolist(),
+        "novel classes": model.novel_classes_.tolist(),
+        "rows seen": len(model.labels_),
+        "columns": columns,
+        "ignored": [column.name for column in model.encoder_.schema_.ignored],
+    }
 
 
 def _device() -> str:
@@ -51,7 +86,7 @@ def _data_folder() -> str:
 
 
 def _cache_folder() -> str:
-    from newfound.datasets.files import cache_folder
+    from newfound.folders import cache_folder
 
     folder = cache_folder()
     return str(folder) + ("" if folder.is_dir() else " (not there yet)")

@@ -130,8 +130,9 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
     if inferred:
         more = f" and {len(inferred) - 10} more columns" if len(inferred) > 10 else ""
         warn_user(
-            f"ignored {_explained(inferred[:10])}{more}. To keep a column, name its kind, such as "
-            f"'categorical': TableEncoder(kinds={{{inferred[0].name!r}: ...}}); 'ignored' ignores it in silence.",
+            f"ignored {_explained(inferred[:10])}{more}. To keep a column, name its kind: "
+            f"TableEncoder(kinds={{{inferred[0].name!r}: 'categorical'}}). To leave it out without this message: "
+            f"TableEncoder(kinds={{{inferred[0].name!r}: 'ignored'}}).",
         )
     return schema
 

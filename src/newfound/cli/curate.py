@@ -1,0 +1,131 @@
+"""`newfound rename` and `newfound merge`: name what was found, and join what is one class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newfound.cli.options import ForceOption, JsonOption, ModelArgument
+from newfound.cli.output import Output
+from newfound.cli.reading import load_model
+from newfound.cli.writing import check_new
+from newfound.errors import InputError
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the model here, and leave MODEL as it is.")
+]
+
+
+def rename(
+    model: ModelArgument,
+    names: Annotated[list[str], typer.Argument(metavar="OLD=NEW...", help="Names now and then, such as novel_0=worm.")],
+    out: OutOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Give novel classes names that mean something.
+
+    Changes MODEL itself with --force, or writes another with --out:
+
+        newfound rename newfound-attacks/model.newfound novel_0=worm novel_1=scan --force
+    """
+    output = Output(as_json)
+    path = _place(model, out, force)
+    found = load_model(model)
+    new_names = _pairs(names, found)
+    found.rename(new_names)
+    _finish(found, path, output)
+
+
+def merge(
+    model: ModelArgument,
+    classes: Annotated[list[str], typer.Argument(metavar="CLASS...", help="Two or more classes that are one.")],
+    into: Annotated[
+        str | None, typer.Option("--into", metavar="NAME", help="Name of the whole; by default that of the first.")
+    ] = None,
+    out: OutOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make one class of several.
+
+    One of them may be a known class, which then keeps its name. Changes MODEL itself with --force, or writes another:
+
+        newfound merge newfound-attacks/model.newfound novel_1 novel_3 --into scan --force
+    """
+    output = Output(as_json)
+    path = _place(model, out, force)
+    found = load_model(model)
+    found.merge([_class(name, found) for name in classes], into=None if into is None else _typed(into, found))
+    _finish(found, path, output)
+
+
+def _place(model: Path, out: Path | None, force: bool) -> Path:
+    """Where the changed model goes; InputError at once where it may not."""
+    if out is not None:
+        check_new(out, force=force)
+        return out
+    if not force:
+        raise InputError(f"This changes {model}; add --force to change it, or write another model with --out FILE.")
+    return model
+
+
+def _finish(found: BaseDiscoverer, path: Path, output: Output) -> None:
+    import newfound
+
+    newfound.save(found, path)
+    from newfound.cli.labelling import class_names
+
+    names, n_known = class_names(found), len(found.known_classes_)
+    known, novel = names[:n_known], names[n_known:]
+    output.say(f"Novel classes now: {', '.join(novel) or 'none'}.")
+    output.say(f"Written to {path}")
+    output.finish({"model": str(path), "novel_classes": novel, "known_classes": known})
+
+
+def _pairs(texts: list[str], model: BaseDiscoverer) -> dict[Any, Any]:
+    """Read OLD=NEW, where both may hold an equals sign: what stands before it must be a class."""
+    from newfound.cli.labelling import class_names
+
+    names = class_names(model)
+    pairs: dict[Any, Any] = {}
+    for text in texts:
+        places = [place for place, character in enumerate(text) if character == "="]
+        if not places:
+            raise InputError(f"Got {text}, but expected OLD=NEW, such as novel_0=worm.")
+        place = next((place for place in places if text[:place] in names), places[0])
+        old, new = _class(text[:place], model), text[place + 1 :].strip()
+        if not new:
+            raise InputError(f"Got {text}, which has no name after the equals sign; expected OLD=NEW.")
+        if old in pairs:
+            raise InputError(f"Got two new names for {text[:place]}; give one.")
+        pairs[old] = _typed(new, model)
+    return pairs
+
+
+def _class(name: str, model: BaseDiscoverer) -> Any:
+    """Return the class that files call by this name, in the type that the model has."""
+    from newfound.cli.labelling import class_names
+
+    names = class_names(model)
+    if name.strip() in names:
+        return model.classes_.tolist()[names.index(name.strip())]
+    novel = ", ".join(names[len(model.known_classes_) :])
+    raise InputError(f"Got {name}, but the model has no such class; its novel classes are {novel or 'none'}.")
+
+
+def _typed(name: str, model: BaseDiscoverer) -> Any:
+    """Return a new name in the type of the classes: a number where they are numbers and it is one."""
+    if model.classes_.dtype.kind in "if":
+        try:
+            return type(model.classes_.tolist()[0])(name)
+        except ValueError:
+            raise InputError(
+                f"Got the name {name}, but the classes of this model are numbers; give a number."
+            ) from None
+    return name

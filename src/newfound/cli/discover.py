@@ -1,0 +1,220 @@
+"""`newfound discover`: find the novel classes of a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newfound.cli.methods import METHODS, build, check_method, check_novel_classes, read_settings
+from newfound.cli.options import (
+    DecimalOption,
+    DelimiterOption,
+    DeviceOption,
+    EncodingOption,
+    ForceOption,
+    IgnoreOption,
+    JsonOption,
+    KindOption,
+    NovelClassesOption,
+    SeedOption,
+    SheetOption,
+    TableArgument,
+    TargetOption,
+    UnlabelledOption,
+)
+from newfound.cli.output import Output, counted, percent
+from newfound.cli.reading import Format, Task, read_task, stem_of
+from newfound.cli.writing import new_folder, write_json, write_labels, writing_to
+from newfound.errors import InputError
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+
+LABELS, MODEL, REPORT, RUN = FILES = ("labels.csv", "model.newfound", "report.html", "run.json")
+
+_MOST_DOUBTS = 5
+_LONG_WORK = 2_000  # rows, from which on the user is told how long it may take
+
+
+def discover(
+    table: TableArgument,
+    target: TargetOption,
+    novel_classes: NovelClassesOption = "auto",
+    method: Annotated[
+        str | None,
+        typer.Option("--method", "-m", metavar="NAME", help=f"One of {', '.join(METHODS)}; auto by default."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder of the results; newfound-TABLE by default."),
+    ] = None,
+    seed: SeedOption = 0,
+    unlabelled: UnlabelledOption = None,
+    ignore: IgnoreOption = None,
+    kind: KindOption = None,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="For the method auto: how long it may take.")
+    ] = None,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", metavar="FILE", help="Method and settings that `newfound tune` found.")
+    ] = None,
+    device: DeviceOption = "auto",
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the novel classes of a partly labelled table.
+
+    Rows with a label in the target column are of known classes; rows without one are searched for novel classes:
+
+        newfound discover attacks.csv --target attack
+
+    The folder of the results gets labels.csv (the rows in order, with class, probability and is_novel), model.newfound
+    (for `newfound predict`), report.html (open it in a browser) and run.json (how it was made). All of them appear
+    together once complete; what is there already is replaced with --force only.
+    """
+    from datetime import UTC, datetime
+
+    output = Output(as_json)
+    used, tuned = _method(method, settings)
+    n_novel = check_novel_classes(novel_classes)
+    if time_limit is not None and used != "auto":
+        raise InputError(f"Got --time-limit {time_limit:g} with --method {used}, but only the method auto has a limit.")
+    folder = Path(f"newfound-{stem_of(table)}") if out is None else out
+    started, begin = datetime.now(UTC), time.perf_counter()
+    with new_folder(folder, FILES, force=force) as fresh:
+        form = Format(delimiter, encoding, decimal, sheet)
+        task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
+        _introduce(task, output)
+        model = _fit(task, output, used, n_novel, tuned, seed=seed, device=device, time_limit=time_limit)
+        fitted = time.perf_counter()
+        with writing_to(folder):
+            facts = _write_results(fresh, task, model, used, seed, output)
+            facts["started"] = started.isoformat(timespec="seconds")
+            facts["seconds"] = {"fit": round(fitted - begin, 2), "all": round(time.perf_counter() - begin, 2)}
+            write_json(fresh / RUN, {**facts, "notes": output.notes})
+    _conclude(facts, folder, output)
+    output.finish({**facts, "files": {name: str(folder / name) for name in FILES}})
+
+
+# ---- what is asked for
+
+
+def _method(method: str | None, settings: Path | None) -> tuple[str, dict[str, Any]]:
+    if settings is None:
+        return check_method(method or "auto"), {}
+    tuned_method, tuned = read_settings(settings)
+    if method is not None and check_method(method) != tuned_method:
+        raise InputError(
+            f"Got --method {method}, but {settings} has settings of {tuned_method}; leave one of the two out."
+        )
+    return tuned_method, tuned
+
+
+# ---- what is done
+
+
+def _fit(
+    task: Task,
+    output: Output,
+    method: str,
+    n_novel: int | str,
+    tuned: Mapping[str, Any],
+    *,
+    seed: int,
+    **parameters: Any,
+) -> BaseDiscoverer:
+    from newfound.tables import TableEncoder
+
+    encoder = TableEncoder(kinds=task.kinds) if task.kinds else None
+    verbose = int(output.shows_progress)
+    long = " (in all about a minute for 10,000 rows)" if method == "auto" and task.file.n_rows > _LONG_WORK else ""
+    with output.busy(f"Looking for novel classes{long}"), output.speaking_of(task.file.path, task.target.name):
+        model = build(method, n_novel, tuned, encoder=encoder, random_state=seed, verbose=verbose, **parameters)
+        model.fit(task.table, task.target.labels)
+    if verbose and "verbose" in model.get_params(deep=False):
+        model.set_params(verbose=0)  # who loads the model may not want to watch it
+    return model
+
+
+def _write_results(
+    fresh: Path, task: Task, model: BaseDiscoverer, method: str, seed: int, output: Output
+) -> dict[str, Any]:
+    """Write labels, model and report; returns the facts of the run."""
+    import newfound
+    from newfound.cli.labelling import label_rows
+    from newfound.cli.run_facts import run_facts
+    from newfound.report import render, report_facts
+
+    labels = task.target.labels
+    newfound.save(model, fresh / MODEL)
+    with output.busy("Explaining the novel classes"), output.speaking_of(task.file.path, task.target.name):
+        labelling = label_rows(model, task.table, labels)
+        title = f"Novel classes in {task.file.path.name}"
+        report = report_facts(model, task.table, labels, title=title, random_state=seed)
+        (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
+    write_labels(fresh / LABELS, task.file, labelling.columns(task.file.names, output))
+    explained = {str(one["name"]): one for one in report["explanation"]["classes"]}
+    return run_facts(task, method, seed, model, labelling, explained)
+
+
+# ---- what is printed
+
+
+def _introduce(task: Task, output: Output) -> None:
+    counts = task.target.counts
+    output.say(
+        f"{task.file.path}: {counted(task.file.n_rows, 'row')}, {counted(task.table.n_columns, 'column')}; "
+        f"{counted(counts.total(), 'row')} of {counted(len(counts), 'known class', 'known classes')}, "
+        f"{int(task.target.unlabelled.sum()):,} unlabelled."
+    )
+
+
+def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
+    novel, estimate, to_known = (
+        facts[name] for name in ("novel_classes", "estimate", "unlabelled_rows_of_known_classes")
+    )
+    likely = ""
+    if estimate is not None:
+        low, high = estimate["interval"]
+        likely = " (estimated)" if low == high else f" (estimated; likely {low} to {high})"
+    output.say(f"\n{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
+    output.table(
+        ("class", "rows", "share", "probability", "what marks it"),
+        [(one["name"], f"{one['rows']:,}", percent(one["share"]), _probability(one), _marks(one)) for one in novel],
+        numbers=("rows", "share", "probability"),
+    )
+    doubted = [one for one in novel if one["warnings"]]
+    for one in doubted[:_MOST_DOUBTS]:
+        output.say(f"Doubt about {one['name']}: {'; '.join(one['warnings'])}.")
+    if len(doubted) > _MOST_DOUBTS:
+        output.say(f"There are doubts about {len(doubted) - _MOST_DOUBTS} more; the report has them.")
+    if to_known:
+        some = ", ".join(f"{name} ({n:,})" for name, n in list(to_known.items())[:5])
+        more = f" and {len(to_known) - 5} more classes" if len(to_known) > 5 else ""
+        output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} look like known classes: {some}{more}.")
+    output.say(f"\nResults in {folder}, after {facts['seconds']['all']:.0f} seconds:")
+    output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
+    output.say(f"  {LABELS:<16}the rows in order, with class, probability and is_novel")
+    output.say(f"  {MODEL:<16}for other tables: newfound predict {folder / MODEL} TABLE")
+    output.say(f"  {RUN:<16}how it was made")
+
+
+def _probability(one: Mapping[str, Any]) -> str:
+    return "-" if one["probability"] is None else f"{one['probability']:.2f}"
+
+
+def _marks(one: Mapping[str, Any]) -> str:
+    """Say what marks a class: its first rule, and how far to trust it."""
+    if not one["rule_text"]:
+        return "no short rule"
+    shares = [("precision", one["rule_precision"]), ("coverage", one["rule_coverage"])]
+    said = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares if share is not None)
+    return f"{one['rule_text']} ({said})" if said else str(one["rule_text"])

@@ -1,0 +1,83 @@
+"""`newfound estimate`: how many novel classes there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from newfound.cli.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    IgnoreOption,
+    JsonOption,
+    KindOption,
+    SeedOption,
+    SheetOption,
+    TableArgument,
+    TargetOption,
+    UnlabelledOption,
+)
+from newfound.cli.output import Output, counted, percent
+from newfound.cli.reading import Format, read_task
+
+_BAR = 30
+_LEAST_SHOWN = 0.005
+
+
+def estimate(
+    table: TableArgument,
+    target: TargetOption,
+    max_classes: Annotated[
+        int | None, typer.Option("--max-classes", min=1, help="The largest number to consider, 20 unless told.")
+    ] = None,
+    seed: SeedOption = 0,
+    unlabelled: UnlabelledOption = None,
+    ignore: IgnoreOption = None,
+    kind: KindOption = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Estimate how many novel classes a table has.
+
+    The unlabelled rows are taken to be of novel classes. Discovers nothing, and writes no file:
+
+        newfound estimate attacks.csv --target attack
+    """
+    output = Output(as_json)
+    form = Format(delimiter, encoding, decimal, sheet)
+    # no labels at all are no reason to refuse: the unlabelled rows can be counted all the same
+    task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method="kmeans")
+    import numpy as np
+
+    from newfound import estimate_n_novel_classes
+    from newfound.tables import TableEncoder
+
+    with output.busy("Counting the novel classes"), output.speaking_of(table, target):
+        found = estimate_n_novel_classes(
+            task.table,
+            task.target.labels,
+            max_classes=max_classes,
+            encoder=TableEncoder(kinds=task.kinds) if task.kinds else None,
+            # as a discoverer of this seed draws it, so that `newfound discover` finds as many
+            random_state=int(np.random.RandomState(seed).randint(2**31 - 1)),
+        )
+    low, high = found.interval
+    range_ = "" if low == high else f", probably {low} to {high}"
+    n_rows = counted(int(task.target.unlabelled.sum()), "unlabelled row")
+    output.say(f"{counted(found.n_classes, 'novel class', 'novel classes')} in {n_rows}{range_}.")
+    curve = [{"n_classes": point["k"], "probability": point["combined"]} for point in found.curve]
+    output.table(
+        ("novel classes", "probability", ""),
+        [
+            (point["n_classes"], percent(point["probability"]), "#" * round(_BAR * point["probability"]))
+            for point in curve
+            if point["probability"] >= _LEAST_SHOWN
+        ],
+        numbers=("novel classes", "probability"),
+    )
+    output.finish({"n_classes": found.n_classes, "interval": [low, high], "curve": curve})

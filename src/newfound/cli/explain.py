@@ -1,0 +1,90 @@
+"""`newfound explain`: say what each novel class is, in the words of the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newfound.cli.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    ModelArgument,
+    SeedOption,
+    SheetOption,
+    TableArgument,
+)
+from newfound.cli.output import Output
+from newfound.cli.reading import Format, load_model, read_columns, read_table_file
+from newfound.cli.writing import check_new, new_file
+
+
+def explain(
+    model: ModelArgument,
+    table: TableArgument,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the explanation as a page as well.")
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write the whole report, with the names the classes have now."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", metavar="COLUMN", help="Column of the classes, for the report.")
+    ] = None,
+    seed: SeedOption = 0,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what each novel class is, in the words of the table.
+
+    For each: rules with their precision and coverage, what shifts most against the other rows, typical and borderline
+    rows, the nearest known class, and reasons for doubt:
+
+        newfound explain newfound-attacks/model.newfound attacks.csv
+    """
+    output = Output(as_json)
+    for path, option in ((html, "--html"), (report, "--report")):
+        if path is not None:
+            check_new(path, force=force, option=option)
+    found = load_model(model)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    columns = read_columns(file, output)
+    labels = None
+    if target is not None:
+        from newfound.tables.files import read_target
+
+        labels = read_target(file, target).labels
+    import newfound
+
+    with output.busy("Explaining"), output.speaking_of(table, target):
+        explanation = newfound.explain(found, columns, random_state=seed)
+    output.say(str(explanation))
+    if html is not None:
+        with new_file(html, force=force, option="--html") as fresh:
+            page = _page(explanation._repr_html_(), f"Novel classes in {table.name}")
+            fresh.write_text(page, encoding="utf-8", errors="replace")
+        output.say(f"Written to {html}")
+    if report is not None:
+        with output.busy("Writing the report"), output.speaking_of(table, target):
+            newfound.write_report(found, columns, labels, report, title=f"Novel classes in {table.name}")
+        output.say(f"Report: {report}")
+    output.finish(explanation.to_dict())
+
+
+def _page(body: str, title: str) -> str:
+    from html import escape
+
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title></head><body>\n{body}\n</body></html>\n"
+    )

@@ -1,0 +1,129 @@
+"""The class of each row of a table, as it is written beside the rows and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.cli.output import Output
+from newfound.tables.cells import text_of
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+    from newfound.tables import Table
+
+_COLUMNS = ("class", "probability", "is_novel")
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """The class of each row.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,)
+        Place of the class in ``classes``; -1 where the model was too unsure.
+    probability : ndarray of shape (n,)
+        What the model gives that class; of the most probable class where it was too unsure.
+    classes : list of str
+        The known classes, then the novel ones.
+    n_known : int
+    """
+
+    codes: NDArray[np.intp]
+    probability: NDArray[np.float64]
+    classes: list[str]
+    n_known: int
+
+    @property
+    def is_novel(self) -> NDArray[np.bool_]:
+        """Rows of a novel class, shape (n,)."""
+        return self.codes >= self.n_known
+
+    @property
+    def unsure(self) -> NDArray[np.bool_]:
+        """Rows without a class, shape (n,)."""
+        return self.codes < 0
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each row's class; "" where the model was too unsure."""
+        return ["" if code < 0 else self.classes[code] for code in self.codes.tolist()]
+
+    def columns(self, taken: Sequence[str], output: Output) -> dict[str, list[str]]:
+        """Return what is written beside the rows; names that the table has get a prefix, with a note."""
+        names = list(_COLUMNS)
+        while set(names) & set(taken):
+            names = [f"newfound_{name}" for name in names]
+        if names[0] != _COLUMNS[0]:
+            clash = ", ".join(repr(name) for name in _COLUMNS if name in taken)
+            output.note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
+        novel = ("true" if one else "false" for one in self.is_novel.tolist())
+        return {
+            names[0]: self.names,
+            names[1]: [f"{one:.4f}" for one in self.probability.tolist()],
+            names[2]: ["" if unsure else one for one, unsure in zip(novel, self.unsure.tolist(), strict=True)],
+        }
+
+    def counts(self) -> list[dict[str, Any]]:
+        """Rows of each class, and the mean probability that the model gives them."""
+        return [
+            {
+                "name": name,
+                "is_novel": code >= self.n_known,
+                "rows": int(inside.sum()),
+                "share": float(inside.mean()),
+                "probability": float(self.probability[inside].mean()) if inside.any() else None,
+            }
+            for code, name in enumerate(self.classes)
+            for inside in [self.codes == code]
+        ]
+
+
+def class_names(model: BaseDiscoverer) -> list[str]:
+    """Names of the known, then the novel classes as a file has them."""
+    return [text_of(name) for classes in (model.known_classes_, model.novel_classes_) for name in classes.tolist()]
+
+
+def label_rows(
+    model: BaseDiscoverer,
+    table: Table,
+    labels: NDArray[Any] | None = None,
+    *,
+    abstain: float | None = None,
+    only_novel: bool = False,
+) -> Labelling:
+    """Give each row a class.
+
+    Parameters
+    ----------
+    model : discoverer
+    table : Table of n rows
+    labels : ndarray of shape (n,), object, optional
+        Labels that rows have already, as text, and keep; None elsewhere.
+    abstain : float, optional
+        Rows whose most probable class is less probable get none.
+    only_novel : bool
+        Whether the rows are known to be of no known class.
+    """
+    proba = model.predict_proba(table)
+    classes = class_names(model)
+    n_known = len(model.known_classes_)
+    if only_novel:
+        order = np.argsort(model.novel_classes_)
+        found = np.searchsorted(model.novel_classes_, model.predict_novel(table), sorter=order)
+        codes = n_known + order[found]
+    else:
+        codes = proba.argmax(axis=1)
+    if labels is not None:
+        place = {name: code for code, name in enumerate(classes[:n_known])}
+        given = np.array([place.get(label, -1) if label is not None else -1 for label in labels])
+        codes = np.where(given >= 0, given, codes)
+    probability = proba[np.arange(len(codes)), codes]
+    if abstain is not None:
+        codes = np.where(proba.max(axis=1) < abstain, -1, codes)
+    return Labelling(codes, probability, classes, n_known)

@@ -1,0 +1,88 @@
+"""The discoverers by the names that the command line knows them by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newfound.errors import InputError
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+
+METHODS = {
+    "auto": "AutoDiscoverer",
+    "tabular_ncd": "TabularNCD",
+    "pbn": "PBN",
+    "ncd_kmeans": "NCDKMeans",
+    "ncd_spectral": "NCDSpectral",
+    "whitened_kmeans": "WhitenedKMeans",
+    "classifier_projection": "ClassifierProjection",
+    "kmeans": "KMeansDiscoverer",
+    "spectral": "SpectralDiscoverer",
+}
+"""Class of each method, in `newfound`."""
+
+NEED_NO_LABELS = ("kmeans", "spectral")
+
+
+def check_method(method: str) -> str:
+    """Return the name of a method, if it is one."""
+    from difflib import get_close_matches
+
+    if method in METHODS:
+        return method
+    near = get_close_matches(method, METHODS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise InputError(f"Got --method {method}, but expected one of {', '.join(METHODS)}.{hint}")
+
+
+def check_novel_classes(given: str) -> int | str:
+    """Return the number of novel classes, or "auto"."""
+    if given == "auto":
+        return given
+    try:
+        n_classes = int(given)
+    except ValueError:
+        n_classes = 0
+    if n_classes < 1:
+        raise InputError(
+            f"Got --novel-classes {given}, but expected a whole number of at least 1, or auto to have it estimated."
+        )
+    return n_classes
+
+
+def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
+    """Read the method and the settings that `newfound tune` wrote."""
+    import json
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        method, settings = content["method"], content["settings"]
+    except OSError as error:
+        raise InputError(f"Cannot read --settings {path}: {error.strerror}. Name a file that tune wrote.") from None
+    except (ValueError, LookupError, TypeError):
+        method = settings = None
+    if not isinstance(method, str) or method not in METHODS or not isinstance(settings, dict):
+        raise InputError(
+            f"Got --settings {path}, which is not such a file; expected one that `newfound tune` wrote, as in "
+            '{"method": "tabular_ncd", "settings": {"w1": 0.8}}.'
+        )
+    return method, settings
+
+
+def build(method: str, n_novel: int | str, settings: Mapping[str, Any], **parameters: Any) -> BaseDiscoverer:
+    """Make a discoverer; parameters that it does not have are left out, settings that it does not have are refused."""
+    import newfound
+    from newfound.selection.space import with_settings
+
+    kind = getattr(newfound, METHODS[method])
+    accepted = kind().get_params()
+    plain = {name: value for name, value in parameters.items() if name in accepted and value is not None}
+    discoverer = kind(n_novel, **plain)
+    try:
+        found: BaseDiscoverer = with_settings(discoverer, settings)
+    except ValueError as error:
+        raise InputError(f"Got settings that {method} does not have: {error}") from None
+    return found

@@ -1,0 +1,60 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+TableArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE", help="The table: CSV, JSON lines, Parquet, Feather or Excel (.xlsx), also with .gz."
+    ),
+]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `newfound discover` wrote.")]
+
+TargetOption = Annotated[
+    str,
+    typer.Option("--target", "-t", metavar="COLUMN", help="Column of the classes; empty where a row is unlabelled."),
+]
+NovelClassesOption = Annotated[
+    str, typer.Option("--novel-classes", "-k", metavar="K|auto", help="How many; auto has the number estimated.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of every random choice.")]
+UnlabelledOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--unlabelled",
+        metavar="TEXT",
+        help="What stands in the target of unlabelled rows, instead of NA, NaN, None, null, and -1 among numbers.",
+    ),
+]
+IgnoreOption = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="COLUMN", help="Leave this column out; may be repeated.")
+]
+KindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="Read a column as numeric, categorical, boolean or datetime, where the guess was wrong.",
+    ),
+]
+DeviceOption = Annotated[str, typer.Option("--device", help="Where networks are trained: auto, cpu or cuda.")]
+
+DelimiterOption = Annotated[
+    str | None, typer.Option("--delimiter", metavar="CHAR", help="Between the cells of CSV; found if not given.")
+]
+EncodingOption = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="Of text, such as utf-8 or cp1252; found if not given.")
+]
+DecimalOption = Annotated[
+    str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark, '.' or ','; found if not given.")
+]
+SheetOption = Annotated[
+    str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file; by default the first.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]

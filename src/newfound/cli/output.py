@@ -1,0 +1,197 @@
+"""What commands print: tables and short sentences for people, or one JSON object for programs."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from newfound.errors import InputError, TrainingInterrupted
+
+_KINDS = re.compile(r"TableEncoder\(kinds=\{(['\"]?)(?P<column>.*?)\1: (['\"]?)(?P<kind>[a-z.]+)\3\}\)")
+_WORDS = {
+    "TableEncoder(kinds={...})": "--kind COLUMN=KIND",
+    "n_novel_classes": "--novel-classes",
+    "random_state": "--seed",
+    "time_limit": "--time-limit",
+}
+_NOT_QUOTED = r"(?<!['\"\w]){}(?!['\"\w])"  # a column may have that name
+
+
+class Output:
+    """Collects what a command has to say, and says it in the way that was asked for.
+
+    Parameters
+    ----------
+    as_json : bool
+        Whether standard output gets one JSON object and nothing else.
+
+    Attributes
+    ----------
+    notes : list of str
+        What the user should know besides the result.
+    """
+
+    def __init__(self, as_json: bool = False) -> None:
+        self.as_json = as_json
+        self.notes: list[str] = []
+
+    @property
+    def shows_progress(self) -> bool:
+        """Whether somebody watches."""
+        return not self.as_json and sys.stderr.isatty()
+
+    def note(self, *texts: str) -> None:
+        """Say something on standard error, once; JSON has it among its notes."""
+        for text in map(printable, texts):
+            if text not in self.notes:
+                self.notes.append(text)
+                if not self.as_json:
+                    typer.echo(f"note: {text}", err=True)
+
+    def say(self, text: str = "") -> None:
+        """Print a sentence for people."""
+        if not self.as_json:
+            typer.echo("\n".join(printable(line) for line in text.split("\n")))
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequence[str] = ()) -> None:
+        """Print a table for people; columns named in ``numbers`` are flush right."""
+        if self.as_json:
+            return
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for heading in headings:
+            right = heading in numbers
+            table.add_column(Text(heading), justify="right" if right else "left", no_wrap=right, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(printable(str(cell))) for cell in row))
+        console = Console(highlight=False)
+        with console.capture() as capture:
+            console.print(table)
+        typer.echo("\n".join(line.rstrip() for line in capture.get().strip("\n").split("\n")))
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Print the result for programs."""
+        if self.as_json:
+            typer.echo(to_json({**result, "notes": self.notes}))
+
+    @contextlib.contextmanager
+    def busy(self, text: str) -> Iterator[None]:
+        """Show what is going on while it does, until a progress bar takes over: two at a time would garble each other.
+
+        Progress bars go to standard error as well.
+        """
+        if not self.shows_progress:
+            with contextlib.redirect_stdout(sys.stderr):
+                yield
+            return
+        from rich.console import Console
+        from rich.live import Live
+        from rich.spinner import Spinner
+        from rich.text import Text
+
+        live = Live(
+            Spinner("dots", Text(printable(text))),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        bar: Any = _Announcing(sys.stderr, live.stop)
+        with live, contextlib.redirect_stdout(bar):
+            yield
+
+    @contextlib.contextmanager
+    def speaking_of(self, table: Path, target: str | None = None) -> Iterator[None]:
+        """Call the library within this: its warnings become notes, and X and y the names that the user gave.
+
+        Ctrl-C ends the command rather than the training.
+        """
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warnings.simplefilter("error", TrainingInterrupted)
+            try:
+                yield
+            except InputError as error:
+                raise InputError(_translated(str(error), table, target)) from error
+        # others are between us and the libraries below
+        ours = [str(warning.message) for warning in caught if warning.category is UserWarning]
+        self.note(*(_translated(text, table, target) for text in ours))
+
+
+class _Announcing:
+    """A stream that says when it is first written to.
+
+    Parameters
+    ----------
+    stream : text stream
+    announce : callable
+        Called before each piece of text, so it must not mind to be called again.
+    """
+
+    def __init__(self, stream: Any, announce: Callable[[], None]) -> None:
+        self._stream, self._announce = stream, announce
+
+    def write(self, text: str) -> Any:
+        """Announce, and pass the text on."""
+        self._announce()
+        return self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _translated(message: str, table: Path, target: str | None) -> str:
+    """Put a message of the library into the words of the command line."""
+    message = _KINDS.sub(lambda found: f"--kind {found['column']}={found['kind'].replace('...', 'KIND')}", message)
+    message = re.sub(_NOT_QUOTED.format("X"), lambda _: str(table), message)
+    for ours, theirs in _WORDS.items():
+        message = message.replace(ours, theirs)
+    if target is not None:
+        message = re.sub(_NOT_QUOTED.format("y"), lambda _: f"column {target!r}", message)
+    return message
+
+
+def printable(text: str) -> str:
+    """Return text on one line, without characters that a terminal would act upon."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def to_json(content: Mapping[str, Any], *, ensure_ascii: bool = True) -> str:
+    """Return JSON that any program reads: without NaN, and with numpy's numbers, arrays and paths as plain values."""
+    import json
+
+    return json.dumps(_plain(content), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # numpy's
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def percent(share: float) -> str:
+    """Return a share as people read it."""
+    return f"{100 * share:.1f} %"
+
+
+def counted(n: int, thing: str, things: str | None = None) -> str:
+    """Return "1 row" or "1,234 rows"."""
+    return f"{n:,} {thing if n == 1 else things or thing + 's'}"

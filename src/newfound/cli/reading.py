@@ -1,0 +1,140 @@
+"""What commands read: tables with their labels, kinds of columns, and models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newfound.cli.methods import NEED_NO_LABELS
+from newfound.cli.output import Output, counted
+from newfound.errors import InputError
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+    from newfound.tables import Table
+    from newfound.tables.files import TableFile, Target
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a file is to be read, as far as the user has said; None has it found out."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A partly labelled table from which a discoverer can learn.
+
+    Attributes
+    ----------
+    file : TableFile
+    table : Table
+        Its columns but the target and those to ignore.
+    target : Target
+    kinds : dict of column to kind
+        As the user has named them.
+    """
+
+    file: TableFile
+    table: Table
+    target: Target
+    kinds: dict[str, Any]
+
+
+def read_table_file(path: Path, form: Format, output: Output) -> TableFile:
+    """Read a table, and pass its notes on."""
+    from newfound.tables.files import read_file
+
+    with output.busy(f"Reading {path}"):
+        file = read_file(path, delimiter=form.delimiter, encoding=form.encoding, decimal=form.decimal, sheet=form.sheet)
+    output.note(*file.notes)
+    return file
+
+
+def stem_of(path: Path) -> str:
+    """Name of a file without its ending, and without that of gzip."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return plain.stem or "table"
+
+
+def read_columns(file: TableFile, output: Output, without: Sequence[str] = ()) -> Table:
+    """Return the columns of a file but some, and pass its notes on."""
+    table = file.table(without)
+    output.note(*file.notes)
+    return table
+
+
+def read_task(
+    path: Path,
+    target: str,
+    form: Format,
+    output: Output,
+    *,
+    unlabelled: Sequence[str] | None,
+    ignore: Sequence[str] | None,
+    kind: Sequence[str] | None,
+    method: str,
+) -> Task:
+    """Read a partly labelled table, and refuse one from which nothing can be learned."""
+    from newfound.tables.files import read_target
+
+    file = read_table_file(path, form, output)
+    ignored = list(ignore or ())
+    for name in ignored:
+        file.place(name, "--ignore")
+    kinds = _kinds(kind or (), file)
+    labels = read_target(file, target, unlabelled)
+    _check_labels(labels, file, method)
+    output.note(*labels.notes)
+    table = read_columns(file, output, [target, *ignored])
+    return Task(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
+
+
+def load_model(path: Path) -> BaseDiscoverer:
+    """Load a model; one line that says what to do where that is not possible."""
+    from newfound import load
+
+    if os.path.isdir(path):  # unlike Path.is_dir, it leaves complaints about what may not be read to load
+        inside = path / "model.newfound"
+        hint = f"; did you mean {inside}?" if inside.is_file() else "."
+        raise InputError(f"{path} is a folder, but expected a model file{hint}")
+    return load(path)
+
+
+def _kinds(given: Sequence[str], file: TableFile) -> dict[str, Any]:
+    from newfound.tables.schema import KINDS
+
+    kinds: dict[str, Any] = {}
+    for text in given:
+        column, _, kind = text.rpartition("=")
+        if not column or kind not in KINDS:
+            raise InputError(
+                f"Got --kind {text}, but expected COLUMN=KIND with a kind of {', '.join(KINDS)}, such as "
+                "zip=categorical."
+            )
+        file.place(column, "--kind")
+        kinds[column] = kind
+    return kinds
+
+
+def _check_labels(target: Target, file: TableFile, method: str) -> None:
+    n_unlabelled, name = int(target.unlabelled.sum()), repr(target.name)
+    if file.n_rows < 2:
+        raise InputError(f"{file.path} has 1 row; expected labelled and unlabelled rows, dozens of each at least.")
+    if not n_unlabelled:
+        raise InputError(
+            f"Every one of the {counted(file.n_rows, 'row')} of {file.path} has a label in {name}, so there is nothing "
+            "to discover; leave the cell empty in rows whose class is not known, or name such cells with --unlabelled."
+        )
+    if n_unlabelled == file.n_rows and method not in NEED_NO_LABELS:
+        raise InputError(
+            f"No row of {file.path} has a label in {name}, and {method} learns from known classes; label some rows, "
+            f"or use --method {' or '.join(NEED_NO_LABELS)}, which need no labels."
+        )

@@ -1,0 +1,97 @@
+"""What run.json holds: how a result was made, and what came out."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from newfound.cli.labelling import Labelling
+from newfound.cli.reading import Task
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+
+Facts = dict[str, Any]
+
+
+def run_facts(
+    task: Task,
+    method: str,
+    seed: int,
+    model: BaseDiscoverer,
+    labelling: Labelling,
+    explained: Mapping[str, Mapping[str, Any]],
+) -> Facts:
+    """Gather the facts of a run of `newfound discover`.
+
+    Parameters
+    ----------
+    task : Task
+    method : str
+    seed : int
+    model : discoverer
+        Fitted.
+    labelling : Labelling
+        Of the rows of the task.
+    explained : mapping
+        What `newfound.explain` says of each novel class, by its name.
+    """
+    return {
+        "table": _table_facts(task),
+        "method": method,
+        "seed": seed,
+        "novel_classes": _novel_facts(labelling, explained),
+        "known_classes": dict(sorted(task.target.counts.items())),
+        "unlabelled_rows_of_known_classes": _to_known(task, labelling),
+        "estimate": _estimate(model),
+        "doubts": list(getattr(model, "weaknesses_", [])),
+        "settings": model.get_params(deep=False),
+        "command": ["newfound", *sys.argv[1:]],
+        "versions": _versions(),
+    }
+
+
+def _table_facts(task: Task) -> Facts:
+    file, unlabelled = task.file, task.target.unlabelled
+    return {
+        "path": str(file.path),
+        "format": file.format,
+        "encoding": file.encoding,
+        "delimiter": file.delimiter,
+        "rows": file.n_rows,
+        "columns": len(file.names),
+        "target": task.target.name,
+        "labelled_rows": int((~unlabelled).sum()),
+        "unlabelled_rows": int(unlabelled.sum()),
+    }
+
+
+def _novel_facts(labelling: Labelling, explained: Mapping[str, Mapping[str, Any]]) -> list[Facts]:
+    facts = []
+    for one in labelling.counts():
+        if one.pop("is_novel"):
+            more = explained.get(one["name"], {})
+            first: Mapping[str, Any] = next(iter(more.get("rules", [])), {})
+            rule = {f"rule_{name}": first.get(name) for name in ("text", "precision", "coverage")}
+            facts.append({**one, **rule, "warnings": list(more.get("warnings", []))})
+    return facts
+
+
+def _to_known(task: Task, labelling: Labelling) -> dict[str, int]:
+    """Count the unlabelled rows that look like known classes, by class."""
+    codes = labelling.codes[task.target.unlabelled & ~labelling.is_novel]
+    return dict(Counter(labelling.classes[code] for code in codes.tolist()).most_common())
+
+
+def _estimate(model: BaseDiscoverer) -> Facts | None:
+    found = getattr(model, "n_classes_estimate_", None)
+    return None if found is None else {"n_classes": found.n_classes, "interval": list(found.interval)}
+
+
+def _versions() -> dict[str, str]:
+    from newfound.cli.info import PACKAGES, version_of
+
+    return {"python": platform.python_version()} | {name: version_of(name) for name in PACKAGES}

@@ -1,0 +1,132 @@
+"""`newfound tune`: find the settings of a method that find hidden classes best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newfound.cli.methods import METHODS, build, check_method, check_novel_classes
+from newfound.cli.options import (
+    DecimalOption,
+    DelimiterOption,
+    DeviceOption,
+    EncodingOption,
+    ForceOption,
+    IgnoreOption,
+    JsonOption,
+    KindOption,
+    NovelClassesOption,
+    SeedOption,
+    SheetOption,
+    TableArgument,
+    TargetOption,
+    UnlabelledOption,
+)
+from newfound.cli.output import Output, counted
+from newfound.cli.reading import Format, read_task
+from newfound.cli.writing import check_new, new_file, write_json
+from newfound.errors import InputError, TrainingInterrupted
+
+_SHOWN = 5
+
+
+def tune(
+    table: TableArgument,
+    target: TargetOption,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m", metavar="NAME", help=f"One of {', '.join(name for name in METHODS if name != 'auto')}."
+        ),
+    ] = "tabular_ncd",
+    novel_classes: NovelClassesOption = "auto",
+    trials: Annotated[int, typer.Option("--trials", min=1, help="Settings to try, earlier ones included.")] = 50,
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="After which no more fits are begun.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Settings to write; tuned-METHOD.json by default."),
+    ] = None,
+    seed: SeedOption = 0,
+    unlabelled: UnlabelledOption = None,
+    ignore: IgnoreOption = None,
+    kind: KindOption = None,
+    device: DeviceOption = "auto",
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Search for the settings of a method that suit a table.
+
+    Known classes are hidden in turn, and settings are scored by how well these are found again; no label of a novel
+    class is needed, but three known classes are. Trials are kept: the same command continues a search. Then:
+
+        newfound discover TABLE --target COLUMN --settings tuned-tabular_ncd.json
+    """
+    output = Output(as_json)
+    if check_method(method) == "auto":
+        raise InputError(
+            "Got --method auto, which has nothing to tune: it makes its choices itself. Tune another method."
+        )
+    n_novel = check_novel_classes(novel_classes)
+    path = Path(f"tuned-{method}.json") if out is None else out
+    check_new(path, force=force)
+    form = Format(delimiter, encoding, decimal, sheet)
+    task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method="auto")
+    import newfound
+    from newfound.tables import TableEncoder
+
+    encoder = TableEncoder(kinds=task.kinds) if task.kinds else None
+    try:
+        with output.busy("Tuning"), output.speaking_of(table, target):
+            result = newfound.tune(
+                build(method, n_novel, {}, encoder=encoder, random_state=seed, device=device),
+                task.table,
+                task.target.labels,
+                n_trials=trials,
+                time_limit=time_limit,
+                random_state=seed,
+                verbose=int(output.shows_progress),
+            )
+    except (KeyboardInterrupt, TrainingInterrupted):
+        output.note("interrupted; trials that ended are kept, and the same command continues.")
+        raise
+    facts = {
+        "method": method,
+        "settings": result.best_params,
+        "score": result.best_score,
+        "score_as_given": result.default_score,
+        "novel_classes": result.n_novel_classes,
+        "trials": len(result.trials),
+    }
+    with new_file(path, force=force) as fresh:
+        write_json(fresh, facts)
+    _print(result, path, table, target, output)
+    output.finish({**facts, "file": str(path), "kept_in": result.storage})
+
+
+def _print(result: Any, path: Path, table: Path, target: str, output: Output) -> None:
+    best = sorted((one for one in result.trials if one["state"] == "complete"), key=lambda one: -one["score"])
+    names = list(result.best_params)
+    output.say(f"{counted(len(result.trials), 'trial')}; the best, and the method as it is (trial 0):")
+    shown = [*best[:_SHOWN], *(one for one in best[_SHOWN:] if one["number"] == 0)]
+    output.table(
+        ("trial", "score", *(name.removeprefix("encoder__") for name in names)),
+        [(one["number"], f"{one['score']:.3f}", *(_short(one[name]) for name in names)) for one in shown],
+        numbers=("trial", "score"),
+    )
+    if result.best_score > result.default_score:
+        output.say(f"Hidden classes are found with {result.best_score:.3f} instead of {result.default_score:.3f}.")
+    else:
+        output.say("Nothing is clearly better than the method as it is.")
+    output.say(f"Written to {path}; use it: newfound discover {table} --target {target} --settings {path}")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,150 @@
+"""CSV: cells of text, separated by any delimiter."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from newfound.errors import InputError
+from newfound.tables.cells import shown
+
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
+_FOUND = (",", ";", "\t", "|")
+_SAMPLE_CHARACTERS = 1 << 17
+_SAMPLE_ROWS = 100
+
+
+class Cells(NamedTuple):
+    """The names of the columns ("" where there is none), the cells of each, and what separated them."""
+
+    names: list[str]
+    columns: list[list[str]]
+    delimiter: str
+
+
+def read_delimited(text: str, delimiter: str | None, source: str) -> Cells:
+    """Read CSV.
+
+    Parameters
+    ----------
+    text : str
+        The first line holds the names of the columns. Cells may be quoted, and then hold delimiters and line ends.
+    delimiter : str or None
+        One character, or a name of `DELIMITERS`; None finds out which of comma, semicolon, tab and pipe it is.
+    source : str
+        Named in messages.
+
+    Raises
+    ------
+    InputError
+        If lines have different numbers of cells, a quote is never closed, or there is no row.
+    """
+    text, announced = _without_announcement(text)
+    used = announced or _find(text) if delimiter is None else check_delimiter(delimiter)
+    lines = _lines(text, used, source)
+    first = next(lines, None)
+    if first is None:
+        raise InputError(f"{source} is empty; expected names of columns in its first line, and rows below.")
+    heading = first[1]
+    rows = []
+    same: dict[str, str] = {}  # most cells repeat others, so that each text is kept once
+    for number, cells in lines:
+        if len(cells) != len(heading):
+            raise _ragged(number, cells, heading, used, source)
+        rows.append([same.setdefault(cell, cell) for cell in cells])
+    if not rows:
+        raise InputError(f"{source} has names of columns but no rows; expected rows below the first line.")
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    names = [name.strip() for name in heading]
+    if len(names) > 1 and not names[-1] and not any(cell.strip() for cell in columns[-1]):
+        names, columns = names[:-1], columns[:-1]  # every line ends with a delimiter
+    return Cells(names, columns, used)
+
+
+def check_delimiter(delimiter: str) -> str:
+    """Return the character that a delimiter, or the name of one, stands for."""
+    used = DELIMITERS.get(delimiter, delimiter)
+    if len(used) != 1 or used in '"\r\n\0':
+        raise InputError(
+            f"Got --delimiter {shown(delimiter)}, but expected one character such as ';', or one of "
+            f"{', '.join(name for name in DELIMITERS if name.isalpha())}."
+        )
+    return used
+
+
+def _without_announcement(text: str) -> tuple[str, str]:
+    """Take off the line ``sep=;`` that Excel writes and reads; returns the rest and that delimiter."""
+    line, _, rest = text.partition("\n")
+    line = line.rstrip("\r")
+    if line.lower().startswith("sep=") and len(line) == 5:
+        return rest, line[4]
+    return text, ""
+
+
+def _find(text: str) -> str:
+    """Find the delimiter under which the first lines have equally many cells, and most of them."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    scores = {delimiter: _score(sample, delimiter, whole=len(sample) == len(text)) for delimiter in _FOUND}
+    best = max(_FOUND, key=lambda delimiter: scores[delimiter])
+    return best if scores[best][1] > 1 else ","
+
+
+def _score(sample: str, delimiter: str, *, whole: bool) -> tuple[float, int]:
+    """Share of lines with as many cells as the first, and that number."""
+    counts: list[int] = []
+    try:
+        for cells in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter):
+            if cells:
+                counts.append(len(cells))
+            if len(counts) == _SAMPLE_ROWS:
+                break
+        else:
+            if not whole and len(counts) > 1:
+                counts.pop()  # it was cut
+    except csv.Error:
+        return 0.0, 0
+    if not counts or counts[0] == 1:
+        return 0.0, 0
+    return sum(count == counts[0] for count in counts) / len(counts), counts[0]
+
+
+def _lines(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+    """Go through number and cells of each line that has any."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    begin = 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise _broken(str(error), begin, delimiter, source) from None
+        if cells is None:
+            return
+        if len(cells) > 1 or (cells and cells[0].strip()):
+            yield begin, cells
+        begin = reader.line_num + 1
+
+
+def _broken(problem: str, line: int, delimiter: str, source: str) -> InputError:
+    if "field limit" in problem:
+        what = "holds a cell of more than 131,072 characters; a quote may never be closed"
+    elif "end of data" in problem:
+        what = 'has a quote (") that is never closed'
+    else:
+        what = f'has text between a closing quote (") and the next delimiter {delimiter!r}'
+    return InputError(
+        f"{source}, line {line}: the row that begins here {what}. Correct the line; a quote inside a quoted cell is "
+        'written twice ("").'
+    )
+
+
+def _ragged(line: int, cells: list[str], heading: list[str], delimiter: str, source: str) -> InputError:
+    return InputError(
+        f"{source}, line {line} has {_cells(len(cells))}, but the first line has {len(heading)}, separated by "
+        f"{delimiter!r}. Correct the line (cells that hold {delimiter!r} need quotes), or name another --delimiter."
+    )
+
+
+def _cells(n: int) -> str:
+    return f"{n} cell{'s' * (n != 1)}"

@@ -1,0 +1,138 @@
+"""A path comes in, a TableFile goes out; what a file is, its first bytes say better than its name."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from pathlib import Path
+
+from newfound.errors import InputError
+from newfound.tables.cells import shown
+from newfound.tables.files import binary
+from newfound.tables.files.delimited import read_delimited
+from newfound.tables.files.json_lines import read_json_lines
+from newfound.tables.files.table_file import TableFile
+from newfound.tables.files.text import decode
+
+_GZIP, _PARQUET, _ZIP, _OLD_EXCEL = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_FEATHER = (b"ARROW1", b"FEA1")
+_JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
+_BINARY_ENDINGS = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Feather", ".xlsx": "Excel"}
+
+
+def read_file(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> TableFile:
+    """Read a table from a file.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, JSON lines, Parquet, Feather or Excel, also compressed by gzip. Its content says which it is.
+    delimiter : str or None
+        Of CSV; None finds out.
+    encoding : str or None
+        Of text; None finds out.
+    decimal : {".", ","} or None
+        How numbers are written in text; None is the comma where the delimiter is a semicolon and no point is used.
+    sheet : str or None
+        Of an Excel file; None is the first.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, with what to do.
+    MissingExtraError
+        If a package is needed that is not installed.
+    """
+    if decimal not in (None, ".", ","):
+        raise InputError(f"Got --decimal {decimal}, but expected '.' or ','.")
+    content = _content(path)
+    ending = _ending(path)
+    _refuse(content, ending, path)
+    if sheet is not None and not content.startswith(_ZIP):
+        raise InputError(f"Got --sheet {sheet}, but {path} is not an Excel file; leave --sheet out.")
+    if content.startswith(_PARQUET):
+        return binary.read_parquet(io.BytesIO(content), path)
+    if content.startswith(_FEATHER):
+        return binary.read_feather(io.BytesIO(content), path)
+    if content.startswith(_ZIP):
+        return binary.read_excel(io.BytesIO(content), path, sheet)
+    decoded = decode(content, encoding, str(path))
+    notes = [decoded.note] if decoded.note else []
+    if not decoded.text.strip():
+        raise InputError(f"{path} is empty; expected names of columns in its first line, and rows below.")
+    if ending in _JSON_ENDINGS or (delimiter is None and decoded.text.lstrip().startswith(("{", "[{"))):
+        names, columns = read_json_lines(decoded.text, str(path))
+        return TableFile(path, "JSON lines", tuple(names), len(columns[0]), columns, decoded.encoding, notes=notes)
+    cells = read_delimited(decoded.text, delimiter, str(path))
+    return TableFile(
+        path,
+        "CSV",
+        tuple(cells.names),
+        len(cells.columns[0]),
+        cells.columns,
+        decoded.encoding,
+        cells.delimiter,
+        decimal or ("," if cells.delimiter == ";" else "."),
+        notes,
+    )
+
+
+def _content(path: Path) -> bytes:
+    """Bytes of a file, unpacked if they are compressed."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(_not_there(path)) from None
+    except IsADirectoryError:
+        inside = next((found for found in sorted(path.iterdir()) if found.is_file()), None)
+        example = f", such as {inside}" if inside else ""
+        raise InputError(f"{path} is a folder, but expected a file with a table; name a file in it{example}.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"Cannot read {path}: {reason}. Allow reading it, or name another file.") from None
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{path} is compressed by gzip, but cannot be unpacked: {error}. It may be cut short; get it again."
+        ) from None
+
+
+def _not_there(path: Path) -> str:
+    if path.is_symlink():
+        return f"{path} is a link to {path.readlink()}, where there is no file. Correct the link, or name another file."
+    if str(path) == "-":
+        return "Got - as the table, but expected a file; standard input has the name /dev/stdin."
+    return f"There is no file {path}; check the name and the folder (this is {Path.cwd()})."
+
+
+def _ending(path: Path) -> str:
+    """Last ending of the name, without that of gzip, in small letters."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return plain.suffix.lower()
+
+
+def _refuse(content: bytes, ending: str, path: Path) -> None:
+    """Refuse what is no table, where the content or the name says so."""
+    if not content:
+        raise InputError(f"{path} is empty; expected names of columns in its first line, and rows below.")
+    if content.startswith(_OLD_EXCEL):
+        raise InputError(f"{path} is in Excel's old format (.xls); save it as .xlsx or CSV.")
+    if content[8:9] == b"{" and content[4:8] == bytes(4):
+        raise InputError(f"{path} is a model file, but expected a table; the table is the argument TABLE.")
+    expected = _BINARY_ENDINGS.get(ending)
+    if expected and not content.startswith((_PARQUET, _ZIP, *_FEATHER)):
+        raise InputError(
+            f"{path} is called {shown(ending)}, but is no {expected} file; it may be cut short. If it is CSV, "
+            "rename it."
+        )

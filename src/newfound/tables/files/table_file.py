@@ -1,0 +1,166 @@
+"""A table as it lies in a file: its cells as they are, and its columns as the library wants them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newfound.errors import InputError
+from newfound.tables.cells import parse_number, shown, text_of
+from newfound.tables.files.columns import read_column
+from newfound.tables.frame import Table, listed, read_table
+
+_MOST_NAMES = 12
+_TEXT_ROWS = 4096
+_INDEX = re.compile(r"__index_level_\d+__")  # as pandas names the index of a frame that it saves
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """What was read from a file.
+
+    Attributes
+    ----------
+    path : Path
+    format : str
+        "CSV", "JSON lines", "Parquet", "Feather" or "Excel".
+    names : tuple of str
+        Of the columns, all different; one that is given as "" becomes "column_" and its number.
+    n_rows : int
+    encoding, delimiter : str or None
+        Of text; None for binary formats.
+    decimal : str
+        "," where numbers may be written with a comma.
+    notes : list of str
+        What the user should know; reading columns adds to it.
+    row_numbers : list of str
+        Names of columns that hold nothing but these, as pandas writes them.
+    """
+
+    path: Path
+    format: str
+    names: tuple[str, ...]
+    n_rows: int
+    columns: Sequence[Sequence[Any]] = field(repr=False)
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    notes: list[str] = field(default_factory=list)
+    row_numbers: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        row_numbers = [name for name in self.names if _INDEX.fullmatch(name)]
+        if not self.names[0] and _are_row_numbers(self.columns[0]):
+            row_numbers.append("column_1")
+            self.notes.append(
+                "the first column has no name, and whole numbers that are all different: it is taken for row numbers "
+                "and not used. To have it used, give it a name."
+            )
+        names = tuple(name or f"column_{place}" for place, name in enumerate(self.names, start=1))
+        vars(self).update(names=names, row_numbers=row_numbers)
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise InputError(
+                f"{self.path} has duplicate column names: {listed(twice)}. Give every column a name of its own."
+            )
+
+    def place(self, name: str, option: str) -> int:
+        """Place of a column; InputError, naming the option that asked for it, where there is none."""
+        if name in self.names:
+            return self.names.index(name)
+        spellings = {known.casefold(): known for known in self.names}
+        near = get_close_matches(name.casefold(), spellings, n=1)
+        hint = f" Did you mean {spellings[near[0]]!r}?" if near else ""
+        raise InputError(
+            f"Got {option} {name}, but {self.path} has no such column; it has {_shown_names(self.names)}.{hint}"
+            f"{self._doubt()}"
+        )
+
+    def cells(self, name: str) -> list[Any]:
+        """Cells of a column as they are in the file, length n_rows."""
+        column = self.columns[self.names.index(name)]
+        return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+
+    def table(self, without: Collection[str] = ()) -> Table:
+        """Return the columns, but for those named and row numbers, as a table that discoverers read."""
+        columns = {}
+        for name, cells in zip(self.names, self.columns, strict=True):
+            if name in without or name in self.row_numbers:
+                continue
+            if hasattr(cells, "to_pylist"):  # it has a type of its own
+                columns[name] = _of_arrow(cells, name)
+                continue
+            columns[name], note = read_column(cells, name, decimal=self.decimal)
+            if note and note not in self.notes:
+                self.notes.append(note)
+        if not columns:
+            raise InputError(
+                f"{self.path} has no column but {listed(self.names)}; expected others to tell the classes apart."
+                f"{self._doubt()}"
+            )
+        _refuse_infinite(columns, self.path)
+        return Table(columns, self.n_rows, named=True)
+
+    def text_rows(self) -> Iterator[list[str]]:
+        """Rows in order, each cell as text: unchanged if it was text, "" if it is missing."""
+        for start in range(0, self.n_rows, _TEXT_ROWS):
+            some = (column[start : start + _TEXT_ROWS] for column in self.columns)
+            lists = [part.to_pylist() if hasattr(part, "to_pylist") else part for part in some]
+            for row in zip(*lists, strict=True):
+                yield [_text(cell) for cell in row]
+
+    def _doubt(self) -> str:
+        """Say what else may be wrong where columns are not those that were expected."""
+        if self.delimiter is None:
+            return ""
+        if len(self.names) == 1:
+            other = max((";", ",", "\t", "|"), key=self.names[0].count)
+            if other in self.names[0]:
+                named = {"\t": "tab", "|": "pipe", ";": "semicolon", ",": "comma"}[other]
+                return f" It was read with the delimiter {self.delimiter!r}; try --delimiter {named}."
+        if all(parse_number(name) is not None for name in self.names):
+            return " The first line must hold the names of the columns."
+        return ""
+
+
+def _are_row_numbers(cells: Sequence[Any]) -> bool:
+    texts = [text_of(cell) for cell in cells]
+    return all(text.isdecimal() for text in texts) and len(set(texts)) == len(texts)
+
+
+def _of_arrow(column: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    return read_table(pa.table({name: column})).columns[name]
+
+
+def _refuse_infinite(columns: dict[str, Any], path: Path) -> None:
+    bad = [name for name, values in columns.items() if values.dtype == np.float64 and np.isinf(values).any()]
+    if bad:
+        row = int(np.isinf(columns[bad[0]]).argmax()) + 1
+        raise InputError(
+            f"{path} has infinite numbers, or larger ones than a computer can hold, in {listed(bad)}; the first in row "
+            f"{row}. Correct or blank such cells, or leave the column out: --ignore {bad[0]}"
+        )
+
+
+def _shown_names(names: Sequence[str]) -> str:
+    listed_names = ", ".join(shown(name) for name in names[:_MOST_NAMES])
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    return f"{'the column' if len(names) == 1 else 'the columns'} {listed_names}{more}"
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)) or type(cell).__name__ == "NaTType":
+        return ""
+    return cell.decode("utf-8", errors="replace") if isinstance(cell, bytes) else str(cell)

@@ -1,0 +1,115 @@
+"""The column of a file that holds the classes: text, and nothing where a row is unlabelled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.errors import InputError
+from newfound.tables.cells import is_missing, parse_number, shown, text_of
+from newfound.tables.files.table_file import TableFile
+
+MARKS = ("nan", "na", "n/a", "none", "null", "<na>")
+"""Words that mean no label, in any spelling of capitals; so does -1 where all other labels are numbers."""
+
+_SOUND_UNLABELLED = ("?", "unknown", "unlabelled", "unlabeled", "missing", "-", "-1")
+_FEWEST_DISTINCT = 30  # labels, from which on they may be measurements or identifiers
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The labels of a table's rows.
+
+    Attributes
+    ----------
+    name : str
+        Of the column.
+    labels : ndarray of shape (n,), object
+        Text, None where a row is unlabelled.
+    notes : list of str
+        What the user should know.
+    """
+
+    name: str
+    labels: NDArray[Any]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def unlabelled(self) -> NDArray[np.bool_]:
+        """Mask of the unlabelled rows, shape (n,)."""
+        return np.array([label is None for label in self.labels], dtype=np.bool_)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Rows of each class."""
+        return Counter(label for label in self.labels if label is not None)
+
+
+def read_target(
+    file: TableFile, name: str, unlabelled: Collection[str] | None = None, *, option: str = "--target"
+) -> Target:
+    """Read the classes of a file's rows.
+
+    Parameters
+    ----------
+    file : TableFile
+    name : str
+        Of the column. Numbers are read as text as well: novel classes then get names that no known class can have.
+    unlabelled : collection of str or None
+        What stands in unlabelled rows, besides nothing; None is `MARKS`, and -1 among numbers.
+    option : str
+        By which the column was named, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or it holds measurements or identifiers.
+    """
+    file.place(name, option)
+    stripped = (cell.strip() if isinstance(cell, str) else cell for cell in file.cells(name))
+    texts = [None if is_missing(cell) else text_of(cell) for cell in stripped]
+    marks = _marks(texts, unlabelled)
+    labels = np.empty(len(texts), dtype=object)
+    labels[:] = [None if text is None or text.casefold() in marks else text for text in texts]
+    target = Target(name, labels)
+    _refuse_what_is_no_class(target, file, option)
+    words = Counter(text for text in texts if text and text.casefold() in marks)
+    if words:
+        said = ", ".join(f"{shown(word)} ({n:,})" for word, n in words.most_common(5))
+        target.notes.append(f"rows with {said} in {shown(name)} are taken as unlabelled.")
+    for label in target.counts:
+        if unlabelled is None and label.casefold() in _SOUND_UNLABELLED:
+            target.notes.append(
+                f"{shown(label)} in {shown(name)} is taken as a known class; if it means no label, add --unlabelled "
+                f"{label!r}."
+            )
+    return target
+
+
+def _marks(texts: list[str | None], given: Collection[str] | None) -> set[str]:
+    if given is not None:
+        return {"", *(text.strip().casefold() for text in given)}
+    marks = {"", *MARKS}
+    others = {text for text in texts if text is not None and text.casefold() not in marks}
+    numbers = all(parse_number(text) is not None for text in others)
+    return marks | {"-1"} if numbers else marks
+
+
+def _refuse_what_is_no_class(target: Target, file: TableFile, option: str) -> None:
+    counts = target.counts
+    if len(counts) < _FEWEST_DISTINCT:
+        return
+    n_labelled = counts.total()
+    broken = next((text for text in counts if (parse_number(text) or 0.0) % 1), None)
+    if broken is not None or len(counts) > n_labelled / 2:
+        example = broken or next(iter(counts))
+        raise InputError(
+            f"Got {option} {target.name}, but that column of {file.path} holds {len(counts):,} different values such "
+            f"as {shown(example)} in {n_labelled:,} labelled rows; expected classes, which repeat. Name the column of "
+            "the classes."
+        )

@@ -1,0 +1,117 @@
+"""From the bytes of a file to text: which encoding they are in, and whether they are text at all."""
+
+from __future__ import annotations
+
+import codecs
+from typing import NamedTuple
+
+from newfound.errors import InputError
+
+# The four bytes of UTF-32 begin with the two of UTF-16, so the order matters.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_LOOKED_AT = 1 << 16
+_MANY_ZEROS = 0.3  # share of every second byte, where UTF-16 has its mostly Latin letters
+_FEW_ZEROS = 0.05
+_CONTROL = {chr(code) for code in range(32)} - set("\t\n\r\f\x1a\x1b")
+_MOST_CONTROL = 0.005  # share of characters; text has next to none
+
+
+class Decoded(NamedTuple):
+    """Text, the encoding it was in, and what the user should know of the choice ("" if nothing)."""
+
+    text: str
+    encoding: str
+    note: str
+
+
+def decode(content: bytes, encoding: str | None, source: str) -> Decoded:
+    """Turn bytes into text.
+
+    Parameters
+    ----------
+    content : bytes
+    encoding : str or None
+        None finds out: a byte order mark, UTF-16 without one, UTF-8, and else Windows-1252 with a note.
+    source : str
+        Named in messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such encoding, the bytes are not in it, or they are no text at all.
+    """
+    if encoding is not None:
+        return Decoded(_decode_as(content, _checked(encoding), source), encoding, "")
+    for mark, name in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return Decoded(_decode_as(content, name, source), name, "")
+    if b"\0" in content[:_LOOKED_AT]:
+        return Decoded(_decode_as(content, _utf_16_or_refuse(content, source), source), "utf-16", "")
+    try:
+        return Decoded(_text_or_refuse(content.decode("utf-8"), source), "utf-8", "")
+    except UnicodeDecodeError as error:
+        place = error.start
+    for name in ("cp1252", "latin-1"):  # the second has a character for every byte
+        try:
+            text = _text_or_refuse(content.decode(name), source)
+        except UnicodeDecodeError:
+            continue
+        line = content[:place].count(b"\n") + 1
+        note = f"{source} is not UTF-8 (line {line}), so it was read as {name}; if letters look wrong, give --encoding."
+        return Decoded(text, name, note)
+    raise AssertionError
+
+
+def _checked(encoding: str) -> str:
+    try:
+        info = codecs.lookup(encoding)
+        b"".decode(encoding)
+    except (LookupError, ValueError):
+        info = None
+    if info is None or not getattr(info, "_is_text_encoding", True):
+        raise InputError(
+            f"Got --encoding {encoding}, but there is no such encoding; expected a name such as utf-8, utf-16, cp1252 "
+            "or latin-1. Leave it out to have it found."
+        )
+    # a byte order mark is no part of the first name
+    return "utf-8-sig" if info.name == "utf-8" else info.name
+
+
+def _decode_as(content: bytes, encoding: str, source: str) -> str:
+    try:
+        return _text_or_refuse(content.decode(encoding), source)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{source} cannot be read as {encoding}: byte {error.start:,} of {len(content):,} makes no sense in it. "
+            "The file may be cut short; if it is in another encoding, name it with --encoding."
+        ) from None
+
+
+def _utf_16_or_refuse(content: bytes, source: str) -> str:
+    some = content[:_LOOKED_AT]
+    even, odd = (half.count(0) / max(1, len(half)) for half in (some[::2], some[1::2]))
+    if odd > _MANY_ZEROS and even < _FEW_ZEROS:
+        return "utf-16-le"
+    if even > _MANY_ZEROS and odd < _FEW_ZEROS:
+        return "utf-16-be"
+    raise _binary(source)
+
+
+def _text_or_refuse(text: str, source: str) -> str:
+    some = text[:_LOOKED_AT]
+    if sum(character in _CONTROL for character in some) > _MOST_CONTROL * len(some):
+        raise _binary(source)
+    return text
+
+
+def _binary(source: str) -> InputError:
+    return InputError(
+        f"{source} is a binary file, not a table that can be read; expected CSV, JSON lines, Parquet, Feather or "
+        "Excel (.xlsx). Save the table as CSV."
+    )

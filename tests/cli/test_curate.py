@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from newfound import KMeansDiscoverer, load, save
+from newfound.cli.app import run
+from tests.cli import tables
+
+MODEL = "model.newfound"
+
+
+def test_rename(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rename", MODEL, "novel_0=grand emu", "novel_1=fox=y", "--out", "named.newfound"]) == 0
+    assert "Novel classes now: grand emu, fox=y." in capsys.readouterr().out
+    assert load("named.newfound").novel_classes_.tolist() == ["grand emu", "fox=y"]
+    assert load(MODEL).novel_classes_.tolist() == ["novel_0", "novel_1"]
+    assert run(["rename", "named.newfound", "fox=y=fox", "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["novel_classes"] == ["grand emu", "fox"]
+    assert run(["predict", "named.newfound", "truth.csv"]) == 0
+    _, found = tables.read(folder / "truth-labels.csv")
+    assert {row[-3] for row in found} == {"cat", "dog", "grand emu", "fox"}
+
+
+def test_merge(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["merge", MODEL, "novel_0", "novel_1", "--into", "wild", "--out", "merged.newfound"]) == 0
+    assert load("merged.newfound").novel_classes_.tolist() == ["wild"]
+    assert run(["merge", MODEL, "novel_0", "cat", "--force"]) == 0
+    model = load(MODEL)
+    assert model.known_classes_.tolist() == ["cat", "dog"]
+    assert model.novel_classes_.tolist() == ["novel_1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["rename", MODEL, "novel_0=emu"], "This changes model.newfound; add --force to change it"),
+        (["rename", MODEL, "novel_0=emu", "--out", MODEL], "model.newfound is there already; add --force"),
+        (["rename", MODEL, "novel_0", "--force"], "Got novel_0, but expected OLD=NEW"),
+        (["rename", MODEL, "novel_0=", "--force"], "which has no name after the equals sign"),
+        (["rename", MODEL, "novel_7=emu", "--force"], "no such class; its novel classes are novel_0, novel_1."),
+        (["rename", MODEL, "novel_0=a", "novel_0=b", "--force"], "Got two new names for novel_0"),
+        (["rename", MODEL, "novel_0=cat", "--force"], "cat"),
+        (["rename", MODEL, "novel_0=novel_1", "--force"], "novel_1"),
+        (["rename", MODEL, "cat=dog", "--force"], "cat"),
+        (["merge", MODEL, "novel_0", "--force"], "novel_0"),
+        (["merge", MODEL, "cat", "dog", "--force"], "known"),
+        (["merge", MODEL, "novel_0", "novel_1", "--into", "cat", "--force"], "cat"),
+        (["rename", "table.csv", "a=b", "--force"], "Cannot load table.csv"),
+        (["rename", MODEL, "novel_0=emu", "--out", "no/such"], "the folder no is not there"),
+    ],
+)
+def test_refusals(folder: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert run(arguments) == 2
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert complaint in printed
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_classes_that_are_numbers(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(KMeansDiscoverer(n_novel_classes=1).fit([[0.0], [1.0], [9.0]], [0, 1, -1]), "numbers.newfound")
+    assert run(["rename", "numbers.newfound", "2=7", "--force"]) == 0
+    assert load("numbers.newfound").novel_classes_.tolist() == [7]
+    assert run(["rename", "numbers.newfound", "7=worm", "--force"]) == 2
+    assert "the classes of this model are numbers" in capsys.readouterr().err
+
+
+def test_classes_have_the_names_that_files_have(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X = [[0.0], [1.0], [9.0], [19.0]]
+    save(KMeansDiscoverer(n_novel_classes=2).fit(X, [False, True, None, None]), "booleans.newfound")
+    assert run(["merge", "booleans.newfound", "True", "3", "--force"]) == 0
+    assert capsys.readouterr().out.startswith("Novel classes now: 2.\n")
+    save(KMeansDiscoverer(n_novel_classes=2).fit(X, [0.0, 1.0, None, None]), "floats.newfound")
+    assert run(["rename", "floats.newfound", "2=7", "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["novel_classes"] == ["7", "3"]

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from newfound import __version__, load
+from newfound.cli.app import run
+from newfound.cli.methods import METHODS
+from tests.cli import tables
+from tests.cli.tables import TARGET
+
+KMEANS = ["--target", TARGET, "--method", "kmeans", "--novel-classes", "2"]
+
+
+def test_what_is_written(results: Path) -> None:
+    out = results / "out"
+    tables.check_found(out / "labels.csv")
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "novel_0" in report
+    assert "table.csv" in report
+    facts = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert facts["table"] | {"path": ""} == {
+        "path": "",
+        "format": "CSV",
+        "encoding": "utf-8",
+        "delimiter": ",",
+        "rows": 48,
+        "columns": 4,
+        "target": TARGET,
+        "labelled_rows": 24,
+        "unlabelled_rows": 24,
+    }
+    assert facts["method"] == "kmeans"
+    assert facts["known_classes"] == {"cat": 12, "dog": 12}
+    assert [one["rows"] for one in facts["novel_classes"]] == [12, 12]
+    assert facts["settings"]["random_state"] == facts["seed"] == 0
+    assert facts["versions"]["newfound"] == __version__
+    model = load(out / "model.newfound")
+    assert model.known_classes_.tolist() == tables.KNOWN
+    assert model.novel_classes_.tolist() == ["novel_0", "novel_1"]
+
+
+def test_what_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["discover", "table.csv", *KMEANS]) == 0
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert lines[0] == "table.csv: 48 rows, 3 columns; 24 rows of 2 known classes, 24 unlabelled."
+    assert "2 novel classes:" in lines
+    assert [line.split()[:3] for line in lines if line.startswith(" novel_")] == [
+        ["novel_0", "12", "25.0"],
+        ["novel_1", "12", "25.0"],
+    ]
+    assert "  model.newfound  for other tables: newfound predict newfound-table/model.newfound TABLE" in lines
+    assert printed.err == ""
+    assert not any(line != line.rstrip() for line in lines)
+
+
+def test_rules_are_in_the_words_of_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables.write(folder / "table.csv", tables.rows(160))
+    assert run(["discover", "table.csv", *KMEANS, "--json"]) == 0
+    for one in json.loads(capsys.readouterr().out)["novel_classes"]:
+        assert "size is" in one["rule_text"]
+        assert one["rule_precision"] > 0.9
+        assert one["rule_coverage"] > 0.9
+
+
+def test_json_is_all_that_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body, heading = tables.with_column("id", [str(i) for i in range(48)])
+    tables.write(folder / "table.csv", body, heading)
+    assert run(["discover", "table.csv", *KMEANS, "--json"]) == 0
+    printed = capsys.readouterr()
+    facts = json.loads(printed.out)
+    assert printed.err == ""
+    assert facts["files"]["labels.csv"] == "newfound-table/labels.csv"
+    (note,) = facts["notes"]
+    assert note.startswith("ignored column 'id' (a row number: consecutive whole numbers). To keep a column, name its")
+    assert "--kind id=categorical." in note
+    assert note.endswith("--kind id=ignored.")
+    written = json.loads((folder / "newfound-table" / "run.json").read_text())
+    assert {**written, "files": facts["files"]} == facts
+
+
+def test_a_column_can_be_left_out_or_read_in_another_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body, heading = tables.with_column("code", [str(i % 3) for i in range(48)])
+    tables.write(folder / "table.csv", body, heading)
+    options = ["--ignore", "colour", "--kind", "code=categorical"]
+    assert run(["discover", "table.csv", *KMEANS, *options]) == 0
+    schema = load("newfound-table/model.newfound").encoder_.schema_
+    assert {column.name: column.kind for column in schema.columns} == {
+        "code": "categorical",
+        "size": "numeric",
+        "weight": "numeric",
+    }
+    tables.check_found(folder / "newfound-table" / "labels.csv", body)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_target_may_be_called_like_our_columns(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables.write(folder / "table.csv", heading=["size", "weight", "colour", "class"])
+    options = ["--target", "class", "--method", "kmeans", "--novel-classes", "2"]
+    assert run(["discover", "table.csv", *options]) == 0
+    heading, _ = tables.read(folder / "newfound-table" / "labels.csv")
+    assert heading[-3:] == ["newfound_class", "newfound_probability", "newfound_is_novel"]
+    assert "note: the table has a column 'class' of its own" in capsys.readouterr().err
+
+
+def test_unlabelled_rows_may_be_of_known_classes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = tables.rows()
+    for i in (0, 4, 8):
+        body[i][-1] = ""
+    tables.write(folder / "table.csv", body)
+    assert run(["discover", "table.csv", *KMEANS]) == 0
+    assert "Of the unlabelled rows, 3 look like known classes: cat (3)." in capsys.readouterr().out
+    _, found = tables.read(folder / "newfound-table" / "labels.csv")
+    assert [found[i][-3:] for i in (0, 4, 8)] == [["cat", found[i][-2], "false"] for i in (0, 4, 8)]
+
+
+def test_without_labels_for_methods_that_need_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables.write(folder / "table.csv", [[*row[:-1], ""] for row in tables.rows()])
+    assert run(["discover", "table.csv", *KMEANS[:-1], "4"]) == 0
+    _, found = tables.read(folder / "newfound-table" / "labels.csv")
+    assert len({row[-3] for row in found}) == 4
+    assert all(row[-1] == "true" for row in found)
+
+
+def test_the_number_of_classes_is_estimated_unless_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["discover", "table.csv", "--target", TARGET, "--method", "whitened_kmeans"]) == 0
+    assert "novel classes (estimated" in capsys.readouterr().out
+    facts = json.loads((folder / "newfound-table" / "run.json").read_text())
+    assert facts["estimate"]["n_classes"] == len(facts["novel_classes"])
+
+
+def test_settings_that_tune_wrote(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"method": "spectral", "settings": {"n_neighbors": 4, "encoder__numeric_scaling": "quantile"}}
+    (folder / "tuned.json").write_text(json.dumps(settings))
+    options = ["--target", TARGET, "--novel-classes", "2", "--settings", "tuned.json"]
+    assert run(["discover", "table.csv", *options]) == 0
+    model = load("newfound-table/model.newfound")
+    assert model.n_neighbors == 4
+    assert model.encoder.numeric_scaling == "quantile"
+    assert run(["discover", "table.csv", *options, "--method", "kmeans", "--out", "other"]) == 2
+    (folder / "tuned.json").write_text(json.dumps({"method": ["spectral"], "settings": {}}))
+    assert run(["discover", "table.csv", *options, "--out", "other"]) == 2
+    (folder / "tuned.json").write_text(json.dumps({"method": "spectral", "settings": {"w1": 1}}))
+    assert run(["discover", "table.csv", *options, "--out", "other"]) == 2
+    complaints = capsys.readouterr().err.splitlines()
+    assert "tuned.json, which is not such a file" in complaints[-2]
+    assert complaints[-3].endswith("tuned.json has settings of spectral; leave one of the two out.")
+    assert "Got settings that spectral does not have: Invalid parameter 'w1'" in complaints[-1]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_made(method: str) -> None:
+    from newfound.cli.methods import build
+
+    model = build(method, 3, {}, random_state=7, device="cpu", time_limit=None, verbose=0, encoder=None)
+    assert type(model).__name__ == METHODS[method]
+    assert (model.n_novel_classes, model.random_state) == (3, 7)
+
+
+@pytest.mark.slow
+def test_without_a_single_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["discover", "table.csv", "--target", TARGET, "--time-limit", "20"]) == 0
+    assert json.loads((folder / "newfound-table" / "run.json").read_text())["method"] == "auto"

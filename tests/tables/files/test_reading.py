@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from newfound.errors import InputError, MissingExtraError
+from newfound.tables.files import read_file, read_target
+
+JSON = '{"a": 1, "b": "x"}\n\n{"b": null, "c": true}\n'
+
+
+def written(folder: Path, content: str, name: str = "table.csv") -> Path:
+    path = folder / name
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("name", "content"), [("t.jsonl", JSON), ("t.csv", JSON), ("t.json", '[{"a": 1}, {"a": 2}]')])
+def test_json_is_known_by_its_name_or_its_first_letter(tmp_path: Path, name: str, content: str) -> None:
+    file = read_file(written(tmp_path, content, name))
+    assert file.format == "JSON lines"
+    assert file.n_rows == 2
+
+
+def test_json_lines_may_lack_keys(tmp_path: Path) -> None:
+    file = read_file(written(tmp_path, JSON, "t.jsonl"))
+    assert file.names == ("a", "b", "c")
+    table = file.table()
+    assert np.array_equal(table.columns["a"], [1.0, np.nan], equal_nan=True)
+    assert table.columns["c"].tolist() == [None, True]
+    assert list(file.text_rows()) == [["1", "x", ""], ["", "", "True"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("[1, 2]", "row 1 holds 1, but expected an object"),
+        ("{}\n{}", "rows without columns"),
+        ("[]", "no rows"),
+        ('{"a": [1]}', "nested cells are not supported: column 'a'"),
+    ],
+)
+def test_json_that_is_no_table(tmp_path: Path, content: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint.replace("[", r"\[")):
+        read_file(written(tmp_path, content, "t.json")).table()
+
+
+def test_columnar_formats_keep_their_types(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    stamps = pa.array([0, None], pa.timestamp("us"))
+    table = pa.table(
+        {"n": [1.5, None], "s": pa.array(["x", "y"]).dictionary_encode(), "t": stamps, "007": ["007", None]}
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    feather.write_feather(table, tmp_path / "t.feather")
+    for name, form in (("t.parquet", "Parquet"), ("t.feather", "Feather")):
+        file = read_file(tmp_path / name)
+        assert (file.format, file.names, file.n_rows) == (form, ("n", "s", "t", "007"), 2)
+        read = file.table(without=["n"])
+        assert read.names == ("s", "t", "007")
+        assert read.columns["t"].dtype.kind == "M"
+        assert list(file.text_rows()) == [["1.5", "x", "1970-01-01 00:00:00", "007"], ["", "y", "", ""]]
+
+
+@pytest.mark.parametrize(("cells", "used"), [(["7", "3"], False), (["7", "7"], True), (["0.5", "0.1"], True)])
+def test_row_numbers_that_pandas_wrote_are_not_used(tmp_path: Path, cells: list[str], used: bool) -> None:
+    file = read_file(written(tmp_path, f",a,\n{cells[0]},1,x\n{cells[1]},2,y\n"))
+    assert file.names == ("column_1", "a", "column_3")
+    assert list(file.table().columns) == ["column_1"] * used + ["a", "column_3"]
+    assert ["taken for row numbers" in note for note in file.notes] == [True] * (not used)
+    assert next(file.text_rows()) == [cells[0], "1", "x"]
+
+
+def test_parquet_of_pandas_with_an_index_or_a_name_twice(tmp_path: Path) -> None:
+    pa, pandas = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    pandas.DataFrame({"x": [1.5, 2.5]}, index=[7, 3]).to_parquet(path)
+    file = read_file(path)
+    assert list(file.table().columns) == ["x"]
+    assert list(file.text_rows()) == [["1.5", "7"], ["2.5", "3"]]
+    parquet.write_table(pa.table([pa.array([1]), pa.array([2])], names=["x", "x"]), path)
+    with pytest.raises(InputError, match="duplicate column names: column 'x'"):
+        read_file(path)
+
+
+def test_excel(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    from datetime import datetime, time
+
+    book = openpyxl.Workbook()
+    book.active.append(["a", None, "when", "at"])
+    book.active.append([1, "x", datetime(2024, 1, 5), time(7, 5)])
+    book.active.append([None] * 4)
+    book.active.append(["#N/A", None, None, None])
+    other = book.create_sheet("other")
+    other.append(["b"])
+    other.append([2])
+    book.save(tmp_path / "t.xlsx")
+    file = read_file(tmp_path / "t.xlsx")
+    assert file.names == ("a", "column_2", "when", "at")
+    assert file.n_rows == 2
+    assert file.notes[0].startswith("read sheet 'Sheet', the first of 2")
+    assert np.array_equal(file.table().columns["a"], [1.0, np.nan], equal_nan=True)
+    assert next(file.text_rows()) == ["1", "x", "2024-01-05 00:00:00", "07:05:00"]
+    assert read_file(tmp_path / "t.xlsx", sheet="other").names == ("b",)
+    with pytest.raises(InputError, match="has the sheets 'Sheet', 'other'"):
+        read_file(tmp_path / "t.xlsx", sheet="third")
+
+
+@pytest.mark.parametrize(
+    ("content", "package", "extra"),
+    [(b"PAR1", "pyarrow", "data"), (b"ARROW1", "pyarrow", "data"), (b"PK", "openpyxl", "excel")],
+)
+def test_a_package_that_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, package: str, extra: str
+) -> None:
+    import zipfile
+
+    path = tmp_path / "table"
+    if content == b"PK":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("xl/workbook.xml", "")
+    else:
+        path.write_bytes(content)
+    for name in (package, f"{package}.parquet", f"{package}.feather"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'newfound\[{extra}\]'"):
+        read_file(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [("t.parquet", "is no Parquet file"), ("t.xlsx", "is no Excel file"), ("t.csv", None)],
+)
+def test_a_name_that_promises_something_else(tmp_path: Path, name: str, complaint: str | None) -> None:
+    path = written(tmp_path, "a,b\n1,2\n", name)
+    if complaint is None:
+        assert read_file(path).names == ("a", "b")
+    else:
+        with pytest.raises(InputError, match=complaint):
+            read_file(path)
+
+
+# ---- the target
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["cat", "", "nan", "NaN", "NA", "None", "null", "N/A", "<NA>", " dog "], ["cat", *[None] * 8, "dog"]),
+        (["0", "1", "-1", "-1.0", " 2.0 "], ["0", "1", None, None, "2"]),
+        (["cat", "-1"], ["cat", "-1"]),
+        (["True", "", "False"], ["True", None, "False"]),
+    ],
+)
+def test_which_rows_are_unlabelled(tmp_path: Path, cells: list[str], expected: list[str | None]) -> None:
+    content = "x,y\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells))
+    target = read_target(read_file(written(tmp_path, content)), "y")
+    assert target.labels.tolist() == expected
+    assert target.unlabelled.tolist() == [label is None for label in expected]
+
+
+def test_marks_of_the_users_own(tmp_path: Path) -> None:
+    file = read_file(written(tmp_path, "x,y\n1,none\n2,Todo\n3,\n4,a\n"))
+    assert read_target(file, "y", ["todo"]).labels.tolist() == ["none", None, None, "a"]
+
+
+def test_labels_that_may_be_none(tmp_path: Path) -> None:
+    file = read_file(written(tmp_path, "x,y\n1,unknown\n2,nan\n3,\n4,a\n"))
+    assert read_target(file, "y").notes == [
+        "rows with 'nan' (1) in 'y' are taken as unlabelled.",
+        "'unknown' in 'y' is taken as a known class; if it means no label, add --unlabelled 'unknown'.",
+    ]
+
+
+@pytest.mark.parametrize("cell", ["{}.5", "id{}"])
+def test_measurements_and_identifiers_are_no_classes(tmp_path: Path, cell: str) -> None:
+    file = read_file(written(tmp_path, "x,y\n" + "".join(f"1,{cell.format(i)}\n" for i in range(40))))
+    with pytest.raises(InputError, match="expected classes, which repeat"):
+        read_target(file, "y")

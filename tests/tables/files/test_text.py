@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newfound.errors import InputError
+from newfound.tables.files.text import decode
+
+LETTERS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_categories=["Cc", "Cs"]), min_size=1)
+
+
+@given(LETTERS, st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]))
+def test_unicode_is_found(text: str, encoding: str) -> None:
+    decoded = decode(text.encode(encoding), None, "table.csv")
+    assert decoded.text == text.removeprefix("\ufeff")
+    assert decoded.note == ""
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark(encoding: str) -> None:
+    text = "größe,farbe\n1,rot\n2,blau\n"
+    assert decode(text.encode(encoding), None, "table.csv").text == text
+
+
+def test_what_is_not_unicode_is_read_as_windows_would() -> None:
+    decoded = decode("a\ngröße – 1\n".encode("cp1252"), None, "table.csv")
+    assert decoded.text == "a\ngröße – 1\n"
+    assert decoded.encoding == "cp1252"
+    assert decoded.note.startswith("table.csv is not UTF-8 (line 2), so it was read as cp1252")
+    assert decode(b"a\n\x81\xe9\n", None, "table.csv").encoding == "latin-1"
+
+
+@pytest.mark.parametrize("given", ["utf-8", "UTF8", "utf_8"])
+def test_a_mark_is_no_part_of_the_first_name(given: str) -> None:
+    assert decode(codecs.BOM_UTF8 + b"a,b", given, "table.csv").text == "a,b"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "complaint"),
+    [
+        (b"a", "utf-99", "there is no such encoding"),
+        (b"a", "base64", "there is no such encoding"),
+        (b"a", "", "there is no such encoding"),
+        (b"a\xff", "utf-8", "byte 1 of 2 makes no sense in it"),
+        (codecs.BOM_UTF16_LE + b"a\0b", None, "cannot be read as utf-16"),
+        (b"\x00\x01\x02\x03" * 100, None, "is a binary file"),
+        (b"\x01\x02\x03\x04" * 100, None, "is a binary file"),
+        (b"\x01\x02\x03\x04" * 100, "latin-1", "is a binary file"),
+    ],
+)
+def test_refusals(content: bytes, encoding: str | None, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        decode(content, encoding, "table.csv")
