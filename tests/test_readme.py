@@ -18,6 +18,7 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob
 @pytest.mark.filterwarnings("ignore:The evidence for these novel classes is weak")
 def test_the_examples_print_what_their_comments_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))  # where the trials of the tuning are kept
+    monkeypatch.chdir(tmp_path)  # where the report is written
     names: dict[str, Any] = {}
     for code in EXAMPLES:
         exec(code.replace("AutoDiscoverer(", "AutoDiscoverer(time_limit=8, "), names)  # else it takes a minute

@@ -86,6 +86,18 @@ def test_permissions_of_the_old_file_are_kept(tmp_path: Path, mode: int) -> None
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+def test_what_is_no_file_stays(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(OSError, match="not a file"), replacing(path) as fresh:
+            fresh.write_text("new")
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path, exists: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.benchmark.experiments import plan
+from newfound.benchmark.experiments import EXPLAINED_METHODS, plan
 from newfound.benchmark.trials import K, Protocol, Regime, Trial
 from newfound.datasets.registry import BENCHMARKS
 
@@ -52,14 +52,48 @@ def estimated(
     return trial.line(found | _circumstances(trial) | facts)
 
 
+def judged(
+    all_acc: float,
+    method: str = "auto",
+    *,
+    seed: int = 0,
+    rules: Sequence[tuple[float | None, float]] = (),
+    **facts: Any,
+) -> Line:
+    """A line of the open world; with precision and coverage of each novel class where its rules are measured."""
+    dataset = facts.pop("dataset", "pendigits")
+    trial = Trial("open_world", dataset, method, "default", "label-free", "inductive", seed)
+    scores = {"known_acc": all_acc + 0.1, "novel_acc": all_acc - 0.1, "all_acc": all_acc, "auroc": 0.9}
+    errors = {"known_ece": 0.02, "all_ece": 0.04, "known_ece_before": 0.1, "all_ece_before": 0.2, "temperature": 1.5}
+    explained: Line = {}
+    if rules:
+        precisions = [precision for precision, _ in rules if precision is not None]
+        explained = {
+            "rules": [{"precision": precision, "coverage": coverage} for precision, coverage in rules],
+            "rules_precision": float(np.mean(precisions)) if precisions else None,
+            "rules_coverage": float(np.mean([coverage for _, coverage in rules])),
+            "lowest_precision": min(precisions, default=None),
+            "lowest_coverage": min(coverage for _, coverage in rules),
+            "n_rules": 2 * len(precisions),
+            "most_conditions": 3 + seed,
+            "explain_seconds": 4.0,
+        }
+    return trial.line(scores | errors | explained | _circumstances(trial) | facts)
+
+
 def lines_of_the_plan(n_seeds: int = 2, datasets: Sequence[str] | None = None) -> list[Line]:
     """A line for every trial that there is."""
     lines = []
-    planned = [trial for suite in ("all", "label-free") for trial in plan(suite, n_seeds=n_seeds, datasets=datasets)]
+    suites = ("all", "label-free", "open-world")
+    planned = [trial for suite in suites for trial in plan(suite, n_seeds=n_seeds, datasets=datasets)]
     for place, trial in enumerate(planned):
         if trial.experiment == "n_classes":
             facts: dict[str, Any] = {"dataset": trial.dataset, "class_split": trial.class_split, "seed": trial.seed}
             lines.append(estimated(5 + place % 3, {"silhouette": 4, "stability": 5 + place % 7}, **facts))
+        elif trial.experiment == "open_world":
+            rules = [(0.9, 0.8)] if trial.method in EXPLAINED_METHODS else []
+            facts = {"dataset": trial.dataset, "seed": trial.seed}
+            lines.append(judged(0.5 + place % 37 / 100, trial.method, rules=rules, **facts))
         elif trial.experiment in _DATA:
             lines.append(trial.line({"data": _DATA[trial.experiment](trial.dataset)} | _circumstances(trial)))
         else:

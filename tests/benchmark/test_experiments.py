@@ -25,7 +25,7 @@ def test_every_name_is_known_to_the_rest() -> None:
     assert set(SUITES["paper"]) | {"census"} == set(SETTINGS)
 
 
-@pytest.mark.parametrize("suite", ["all", "label-free"])
+@pytest.mark.parametrize("suite", ["all", "label-free", "open-world"])
 def test_no_trial_is_planned_twice(suite: str) -> None:
     trials = plan(suite)
     assert max(Counter(trial.key for trial in trials).values()) == 1
@@ -84,9 +84,21 @@ def test_label_free_compares_every_method_on_five_class_splits_with_three_seeds(
     assert {t.class_split for t in plan("label-free", n_seeds=1)} == set(range(5))
 
 
-def test_no_other_suite_compares_without_labels() -> None:
+def test_the_open_world_has_four_methods_on_four_benchmarks_own_classes_with_three_seeds() -> None:
+    counts = Counter((t.experiment, t.dataset, t.method, t.class_split, t.k) for t in plan("open-world"))
+    assert set(counts) == {
+        ("open_world", dataset, method, 0, "given")
+        for dataset in ("pendigits", "letter", "satimage", "nsl_kdd")
+        for method in ("kmeans", "whitened_kmeans", "tabular_ncd", "auto")
+    }
+    assert set(counts.values()) == {3}
+
+
+def test_suites_with_experiments_of_their_own_share_none() -> None:
+    own = [set(experiments_of(suite)) for suite in ("all", "label-free", "open-world")]
+    assert sum(map(len, own)) == len(set.union(*own)) == len(EXPERIMENTS)
     for suite in ("paper", "extra", "all"):
-        assert not {t.experiment for t in plan(suite)} & set(experiments_of("label-free"))
+        assert {t.experiment for t in plan(suite)} - {"searched"} <= own[0]
     named = plan("extra", experiments=["label_free"], datasets=["digits"], n_seeds=1)
     assert {t.dataset for t in named} == {"digits"}
 

@@ -103,6 +103,7 @@ def test_only_the_figures_that_are_wanted_are_written(tmp_path: Path) -> None:
     assert {path.stem for path in tmp_path.iterdir()} == {"label_free_ranks"}
 
 
+@pytest.mark.slow
 def test_texts_are_readable(catcher: Catcher, tmp_path: Path) -> None:
     """With all datasets of both suites, which is the most that is ever drawn."""
     names = write_figures(some_lines(1, None, {"map_letter", "pairs_human"}), tmp_path)

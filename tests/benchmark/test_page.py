@@ -9,7 +9,7 @@ from newfound.benchmark.page import figures_in, fill
 from newfound.benchmark.rendering import markdown
 from newfound.benchmark.tables import TABLES, build_tables
 from newfound.errors import InputError
-from tests.benchmark.made_lines import Line, compared, estimated, line, lines_of_the_plan
+from tests.benchmark.made_lines import Line, compared, estimated, judged, line, lines_of_the_plan
 
 LINES = [line(0.84, seed=0), line(0.86, seed=1)]
 PATH = "main/pendigits/tabular_ncd/appendix/inductive"
@@ -119,6 +119,22 @@ def test_values_of_the_estimates() -> None:
     assert fill("{{n_classes:letter/gap/exact}}", lines, {}, "images")[0] == "not measured"
 
 
+def test_values_of_the_open_world() -> None:
+    lines = [
+        *(judged(acc, seed=seed, rules=[(0.9, 0.6), (0.7, 0.8)]) for seed, acc in enumerate((0.7, 0.8))),
+        judged(0.5, dataset="letter"),
+    ]
+    assert filled("{{open_world:pendigits/auto/all_acc}}", lines) == "75.0"
+    assert filled("{{open_world±:pendigits/auto/all_acc}}", lines) == "75.0 ± 5.0"
+    assert filled("{{open_world:all/auto/all_acc}}", lines) == "62.5"
+    assert filled("{{open_world:letter/auto/known_ece_before}}", lines) == "10.0"
+    assert filled("{{open_world:letter/auto/temperature}}", lines) == "1.50"
+    assert filled("{{open_world:pendigits/auto/rules_precision}}", lines) == "80.0"
+    assert fill("{{open_world:letter/auto/rules_precision}}", lines, {}, "images")[0] == "not measured"
+    assert filled("{{facts:devices/open-world}}", [*LINES, *lines]) == "3 lines on CPU"
+    assert filled("{{facts:devices}}", [*LINES, *lines]) == "2 lines on CPU"
+
+
 def test_figures_of_a_page() -> None:
     assert figures_in("{{figure:main}} {{ figure:map_letter }} {{table:sweep}} {figure:no}") == {"main", "map_letter"}
 
@@ -138,6 +154,10 @@ def test_figures_of_a_page() -> None:
         "label_free:all/auto/given/all/lowest_gain",
         "n_classes:all/combined/within_1",
         "facts:devices/label-free",
+        "table:open_world",
+        "open_world:all/auto/auroc",
+        "open_world:letter/auto/all_ece",
+        "facts:versions/open-world",
     ],
 )
 def test_what_has_no_lines_is_said_to_be_not_measured(placeholder: str) -> None:
@@ -175,6 +195,10 @@ def test_facts_of_no_lines_are_not_measured() -> None:
         ("label_free:letter/auto/guessed/all/acc", "there is no k 'guessed'"),
         ("label_free:letter/auto/given/5/acc", "there is no class split '5'"),
         ("label_free:letter/auto/given/all/rank", "there is no metric 'rank'"),
+        ("value:open_world/letter/auto/default/inductive/acc", "there is no experiment 'open_world'"),
+        ("open_world:letter/auto", "expected DATASET/METHOD/METRIC"),
+        ("open_world:letter/pbn/all_acc", "there is no method 'pbn'"),
+        ("open_world:letter/auto/acc", "there is no metric 'acc'"),
         ("n_classes:all/within_1", "expected DATASET/CRITERION/METRIC"),
         ("n_classes:all/combined/within_2", "there is no metric 'within_2'"),
     ],

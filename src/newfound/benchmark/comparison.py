@@ -1,8 +1,8 @@
-"""Lines of the label-free comparison -> what its tables and figures show."""
+"""Lines of a comparison of methods -> what its tables and figures show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ Pair = tuple[str, int]
 
 
 class Comparison:
-    """The methods of the label-free comparison, with k given or with k estimated.
+    """The methods of a comparison, with k given or with k estimated.
 
     Parameters
     ----------
@@ -35,6 +35,7 @@ class Comparison:
     k : {"given", "estimated"}
     class_split : int, optional
         Only this one; None for all of them.
+    experiment : {"label_free", "open_world"}
 
     Attributes
     ----------
@@ -44,11 +45,11 @@ class Comparison:
         Those that have lines, in the order in which they are shown.
     """
 
-    def __init__(self, lines: Lines, k: str, class_split: int | None = None) -> None:
+    def __init__(self, lines: Lines, k: str, class_split: int | None = None, experiment: str = "label_free") -> None:
         self.lines = sorted_lines(
             line
             for line in lines
-            if (line["experiment"], line.get("k")) == ("label_free", k) and class_split in (None, line["class_split"])
+            if (line["experiment"], line.get("k")) == (experiment, k) and class_split in (None, line["class_split"])
         )
         self.datasets = datasets_of(self.lines)
         self._runs: dict[tuple[str, str], dict[tuple[int, int], Line]] = {}
@@ -63,10 +64,19 @@ class Comparison:
         runs = self._runs.get((dataset, method), {})
         return [runs[key] for key in sorted(runs)]
 
+    def values(self, dataset: str, method: str, metric: str) -> list[float]:
+        """Values of a metric, by class split and seed; lines without it are left out."""
+        return [run[metric] for run in self.runs(dataset, method) if run.get(metric) is not None]
+
     def score(self, dataset: str, method: str, metric: str) -> Score | None:
-        """Mean and standard deviation over class splits and seeds; None where there are no lines."""
-        runs = self.runs(dataset, method)
-        return score_of([run[metric] for run in runs], metric) if runs else None
+        """Mean and standard deviation over class splits and seeds; None where no line has the metric."""
+        values = self.values(dataset, method, metric)
+        return score_of(values, metric) if values else None
+
+    def best(self, dataset: str, metric: str, choose: Callable[..., Score] = max) -> Score | None:
+        """Highest mean of all methods, or the lowest where ``choose`` is min; None where no line has the metric."""
+        scores = [score for method in self.methods if (score := self.score(dataset, method, metric))]
+        return choose(scores, key=lambda score: score.mean) if scores else None
 
     def is_whole(self, dataset: str, method: str) -> bool:
         """Whether every class split and seed that is planned has a line."""
@@ -76,10 +86,10 @@ class Comparison:
         """Whether the table lacks columns that the paper had."""
         return any(line["reduced"] for line in self.lines if line["dataset"] == dataset)
 
-    def worst(self, dataset: str, method: str) -> float | None:
-        """Lowest ACC of any class split and seed, in percent."""
-        runs = self.runs(dataset, method)
-        return 100.0 * min(run["acc"] for run in runs) if runs else None
+    def worst(self, dataset: str, method: str, metric: str = "acc") -> float | None:
+        """Lowest ACC, or other metric, of any class split and seed, in percent."""
+        values = self.values(dataset, method, metric)
+        return 100.0 * min(values) if values else None
 
     def gain(self, dataset: str, method: str) -> float | None:
         """How far the mean ACC on a dataset lies above that of k-means, in points, where both have the same runs."""

@@ -57,7 +57,7 @@ def latent_map(trial: Trial, data: Dataset, device: str) -> dict[str, Any]:
     stages = {"Original data": data.encoder().fit(data.X_train).transform(X)}
     for title, epochs in _STAGES.items():
         model = build("tabular_ncd", data, {**trial.settings, "epochs": epochs}, trial.seed, device)
-        stages[title] = model.fit(data.X_train, data.y_train).transform(X)
+        stages[title] = model.fit(data.X_train, data.y_train, calibrate=False).transform(X)
     classes = [*data.known_classes, *data.novel_classes]
     places = {str(label): place for place, label in enumerate(classes)}
     return {
@@ -78,7 +78,7 @@ def pseudo_label_pairs(trial: Trial, data: Dataset, device: str) -> dict[str, An
     from sklearn.decomposition import PCA
 
     model = build("tabular_ncd", data, {**trial.settings, "epochs": 0}, trial.seed, device)
-    model.fit(data.X_train, data.y_train)
+    model.fit(data.X_train, data.y_train, calibrate=False)
     rng = np.random.RandomState(trial.seed)
     rows, truth = data.X_train[data.train_novel], data.y_train_truth[data.train_novel]
     shown = data.novel_classes[:4]

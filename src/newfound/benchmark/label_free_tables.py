@@ -14,7 +14,7 @@ from newfound.benchmark.comparison import REFERENCE, Comparison, Estimates
 from newfound.benchmark.experiments import N_CLASS_SPLITS
 from newfound.benchmark.paper import Score
 from newfound.benchmark.rendering import Cell, Table
-from newfound.benchmark.summary import show, show_difference
+from newfound.benchmark.summary import show, show_difference, show_seconds
 
 Build = Callable[[Lines], Table]
 
@@ -37,6 +37,24 @@ def _columns(methods: Sequence[str]) -> list[str]:
     return ["Dataset", *(TITLES[method] for method in methods)]
 
 
+def score_cells(comparison: Comparison, metric: str, choose: Callable[..., Score] = max) -> Callable[[str, str], Cell]:
+    """Return a function that shows the score of a dataset and method, bold where it is the best of the dataset.
+
+    The best is the highest, or the lowest where ``choose`` is min. Scores of which runs are lacking are marked.
+    """
+    best = {dataset: comparison.best(dataset, metric, choose) for dataset in comparison.datasets}
+
+    def cell(dataset: str, method: str) -> Cell:
+        score = comparison.score(dataset, method, metric)
+        if score is None:
+            return Cell(show(None, metric))
+        # what is equal as shown is equally good
+        bold = show(score, metric, sd=False) == show(best[dataset], metric, sd=False)
+        return Cell(show(score, metric), bold, "" if comparison.is_whole(dataset, method) else PARTIAL)
+
+    return cell
+
+
 # ---- a table for each metric
 
 
@@ -45,23 +63,7 @@ def _scores(metric: str, k: str) -> Build:
 
     def build(lines: Lines) -> Table:
         comparison = Comparison(lines, k)
-
-        best = {
-            dataset: max(
-                score.mean for name in comparison.methods if (score := comparison.score(dataset, name, metric))
-            )
-            for dataset in comparison.datasets
-        }
-
-        def cell(dataset: str, method: str) -> Cell:
-            score = comparison.score(dataset, method, metric)
-            if score is None:
-                return Cell(show(None, metric))
-            # what is equal as shown is equally good
-            bold = show(score, metric, sd=False) == show(Score(best[dataset]), metric)
-            return Cell(show(score, metric), bold, "" if comparison.is_whole(dataset, method) else PARTIAL)
-
-        rows = _by_dataset(comparison, comparison.methods, cell)
+        rows = _by_dataset(comparison, comparison.methods, score_cells(comparison, metric))
         if rows and comparison.shared_datasets:
             means = [show(comparison.mean(method, metric), metric) for method in comparison.methods]
             rows.append([f"Mean of {len(comparison.shared_datasets)}", *means])
@@ -122,7 +124,7 @@ def _overall_row(comparison: Comparison, method: str) -> Row:
         row += ["—", "—"]
     else:
         row += [_signed(float(np.mean(list(gains.values())))), _lowest(gains, signed=True)]
-    return [*row, _seconds(comparison.seconds(method))]
+    return [*row, show_seconds(comparison.seconds(method))]
 
 
 def _lowest(values: dict[str, float], *, signed: bool) -> str:
@@ -136,10 +138,6 @@ def _lowest(values: dict[str, float], *, signed: bool) -> str:
 
 def _signed(points: float) -> str:
     return show_difference(Score(points), Score(0.0), "acc")
-
-
-def _seconds(seconds: float | None) -> str:
-    return "—" if seconds is None else f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2g}"
 
 
 # ---- the worst case, and k-means
@@ -264,7 +262,7 @@ def _cost(lines: Lines) -> Table:
     for dataset in comparison.datasets:
         of_dataset = [line for line in comparison.lines if line["dataset"] == dataset]
         for device in sorted({device_of(line) for line in of_dataset}):
-            seconds = [_seconds(comparison.seconds(method, dataset, device)) for method in comparison.methods]
+            seconds = [show_seconds(comparison.seconds(method, dataset, device)) for method in comparison.methods]
             rows.append([names_of(comparison.lines)[dataset], device, *seconds])
     return new_table(
         "label_free_seconds",
@@ -331,7 +329,7 @@ def _n_classes_by_dataset(lines: Lines) -> Table:
         seconds = float(np.median([line["fit_seconds"] for line in own]))
         spread = str(few) if few == many else f"{few} to {many}"
         name, truth = names_of(estimates.lines)[dataset], str(own[0]["n_novel"])
-        rows.append([name, truth, spread, *shares, _seconds(seconds)])
+        rows.append([name, truth, spread, *shares, show_seconds(seconds)])
     return new_table(
         "n_classes_datasets",
         "Estimates of the number of novel classes, by dataset",

@@ -38,7 +38,7 @@ _WIDE = 200
 _OWN_SETTINGS = ("top_k", "k_neighbors", "w1", "w2", "similarity_threshold")
 # methods of the label-free comparison whose seeds are members of one pack
 _FITTED_TOGETHER = ("tabular_ncd", "tuned_tabular_ncd", "pbn")
-# rough costs of packs in the label-free comparison
+# rough costs of packs in the label-free comparison and in the open world
 _LABEL_FREE_COSTS = {
     "tuned_tabular_ncd": 100.0,
     "auto": 15.0,
@@ -76,7 +76,7 @@ def _companions(trial: Trial) -> Hashable:
         return (trial.experiment, *shared)
     if trial.experiment == "label_free":
         return (trial.experiment, *shared, None if trial.method in _FITTED_TOGETHER else trial.seed)
-    if trial.experiment in (*_EXHIBITS, "n_classes") or trial.method in UNSUPERVISED:
+    if trial.experiment in (*_EXHIBITS, "n_classes", "open_world") or trial.method in UNSUPERVISED:
         return trial.key
     alike = {name: value for name, value in trial.settings.items() if name not in _OWN_SETTINGS}
     return (trial.experiment, *shared, trial.protocol, repr(sorted(alike.items())))
@@ -95,7 +95,7 @@ def weight(trials: tuple[Trial, ...]) -> float:
     size = 1.0 if counts is None else (counts.train_labeled + counts.train_unlabeled) * (20 + counts.attributes) / 3e5
     if trials[0].method in UNSUPERVISED and trials[0].experiment == "main":
         return size / 4
-    if trials[0].experiment == "label_free":
+    if trials[0].experiment in ("label_free", "open_world"):
         return size * _LABEL_FREE_COSTS.get(trials[0].method, 0.25)
     fits = 20.0 if trials[0].experiment in ("search", "searched") else 1.0
     return size * fits * (4 + len(trials))
@@ -164,6 +164,10 @@ def _measurer(
         if experiment == "n_classes":
             return label_free.measure_n_classes
         return partial(label_free.measure_label_free, earlier=earlier)
+    if experiment == "open_world":
+        from newfound.benchmark.open_world import measure_open_world
+
+        return measure_open_world
     if experiment in ("search", "searched"):
         from newfound.benchmark.search import measure_search
 
@@ -195,7 +199,7 @@ def fit_all(models: Sequence[BaseDiscoverer], X: Any, y: Any) -> list[BaseDiscov
     packed = [model for model in models if isinstance(model, PackedDiscoverer) and model.n_members == 1]
     if len(packed) == len(models):
         return [*fit_together(packed, X, y)]
-    return [model.fit(X, y) for model in models]
+    return [model.fit(X, y, calibrate=False) for model in models]
 
 
 def scored(model: BaseDiscoverer, data: Dataset) -> dict[str, Any]:

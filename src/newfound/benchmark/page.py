@@ -13,16 +13,25 @@ from newfound.benchmark.captions import device_of
 from newfound.benchmark.cells import ABSENT
 from newfound.benchmark.comparison import Comparison, Estimates
 from newfound.benchmark.experiments import (
-    EXPERIMENTS,
     LABEL_FREE_METHODS,
     METHOD_NAMES,
     N_CLASS_SPLITS,
+    OPEN_WORLD_METHODS,
     experiments_of,
 )
 from newfound.benchmark.figures import OF_A_DATASET, OVERALL, Figure
+from newfound.benchmark.open_world_tables import open_world
 from newfound.benchmark.paper import Score
 from newfound.benchmark.rendering import escape_markdown, markdown
-from newfound.benchmark.summary import METRICS, Summary, show, show_difference, summarise
+from newfound.benchmark.summary import (
+    METRICS,
+    OPEN_WORLD_METRICS,
+    RULES_METRICS,
+    Summary,
+    show,
+    show_difference,
+    summarise,
+)
 from newfound.benchmark.tables import TABLES, build_tables
 from newfound.datasets import names
 from newfound.errors import InputError
@@ -30,6 +39,7 @@ from newfound.errors import InputError
 _PATH = "EXPERIMENT/DATASET/METHOD/VARIANT/PROTOCOL/METRIC"
 _LABEL_FREE_PATH = "DATASET/METHOD/K/CLASS_SPLIT/METRIC"
 _ALL = "all"
+_OF_THE_PAPER = (*experiments_of("paper"), "searched")
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 
 
@@ -58,8 +68,11 @@ def fill(
         - ``{{n_classes:DATASET/CRITERION/METRIC}}``: how good estimates of the number of novel classes are. DATASET is
           a name or "all", CRITERION a criterion or "combined", METRIC exact or within_1 (share of the pairs of dataset
           and class split) or pairs.
+        - ``{{open_world:DATASET/METHOD/METRIC}}``, ``{{open_world±:...}}``: a figure of the open world. DATASET is a
+          name or "all"; METRIC is one of ``OPEN_WORLD_METRICS`` and ``RULES_METRICS`` of
+          :mod:`newfound.benchmark.summary`, or temperature.
         - ``{{facts:versions}}`` and ``{{facts:devices}}``: what the lines of the paper's experiments were measured
-          with; ``{{facts:versions/label-free}}`` and ``{{facts:devices/label-free}}``: those of that suite.
+          with; ``{{facts:versions/label-free}}``, ``{{facts:devices/open-world}}`` and so on: those of that suite.
     lines : sequence of mapping
         Lines of the results, one for each trial.
     figures : mapping of str to Figure
@@ -108,6 +121,8 @@ class _Filler:
             "label_free": lambda path: self._label_free(path, sd=False),
             "label_free±": lambda path: self._label_free(path, sd=True),
             "n_classes": self._n_classes,
+            "open_world": lambda path: self._open_world(path, sd=False),
+            "open_world±": lambda path: self._open_world(path, sd=True),
             "facts": self._facts,
         }
 
@@ -154,8 +169,7 @@ class _Filler:
 
     def _found(self, where: Sequence[str]) -> Summary | None:
         experiment, dataset, method, variant, protocol = where
-        others = experiments_of("label-free")  # have placeholders of their own
-        _check("experiment", experiment, (*(name for name in EXPERIMENTS if name not in others), "searched"))
+        _check("experiment", experiment, _OF_THE_PAPER)  # others have placeholders of their own
         _check("method", method, METHOD_NAMES)
         variant, _, value = variant.partition("=")
         names_of_it = (experiment, dataset, method, variant, protocol)
@@ -206,12 +220,25 @@ class _Filler:
         share = estimates.share_of_pairs(criterion, 0 if metric == "exact" else 1, datasets)
         return None if share is None else f"{100.0 * share:.0f} %"
 
+    def _open_world(self, path: str, *, sd: bool) -> str | None:
+        parts = path.split("/")
+        if len(parts) != 3:
+            raise InputError("expected DATASET/METHOD/METRIC after the colon")
+        dataset, method, metric = parts
+        _check("dataset", dataset, (_ALL, *names()))
+        _check("method", method, OPEN_WORLD_METHODS)
+        _check("metric", metric, (*OPEN_WORLD_METRICS, *RULES_METRICS, "temperature"))
+        comparison = open_world(self.lines)
+        if dataset == _ALL:
+            return _shown(comparison.mean(method, metric), metric, sd=sd)
+        return _shown(comparison.score(dataset, method, metric), metric, sd=sd)
+
     def _facts(self, what: str) -> str | None:
         name, _, suite = what.partition("/")
         _check("fact", name, ("versions", "devices"))
-        _check("suite", suite, ("", "label-free"))
-        label_free = experiments_of("label-free")
-        lines = [line for line in self.lines if (line["experiment"] in label_free) == (suite == "label-free")]
+        _check("suite", suite, ("", "label-free", "open-world"))
+        wanted = experiments_of(suite) if suite else _OF_THE_PAPER
+        lines = [line for line in self.lines if line["experiment"] in wanted]
         if not lines:
             return None
         if name == "devices":

@@ -16,7 +16,22 @@ from newfound.benchmark.trials import facts_of
 METRICS = ("bacc", "acc", "nmi", "ari")
 """The four metrics on novel test rows, in the order of the paper's tables."""
 
-_PERCENT = ("bacc", "acc", "known_acc")
+OPEN_WORLD_METRICS = (
+    "known_acc",
+    "novel_acc",
+    "all_acc",
+    "auroc",
+    "known_ece_before",
+    "known_ece",
+    "all_ece_before",
+    "all_ece",
+)
+"""The metrics on known and novel test rows together; ECE after calibration and before."""
+
+RULES_METRICS = ("rules_precision", "rules_coverage", "lowest_precision", "lowest_coverage")
+"""The metrics of rules: means over the novel classes, and of the worst one."""
+
+_PERCENT = ("bacc", "acc", *OPEN_WORLD_METRICS, *RULES_METRICS)
 
 
 @dataclass(frozen=True)
@@ -111,6 +126,11 @@ def show_difference(ours: Score, theirs: Score, metric: str) -> str:
     """Format how far one mean lies above (+) or below (−) another; taken before rounding."""
     text = _number(ours.mean - theirs.mean, _digits_of(metric))
     return text if text.startswith("−") or not text.strip("0.") else f"+{text}"
+
+
+def show_seconds(seconds: float | None) -> str:
+    """Format seconds with two digits, whole ones from 100 on; what is not there is a dash."""
+    return "—" if seconds is None else f"{seconds:,.0f}" if seconds >= 100 else f"{seconds:.2g}"
 
 
 def _digits_of(metric: str) -> int:

@@ -26,6 +26,7 @@ from newfound.benchmark.cells import (
     run_cells,
 )
 from newfound.benchmark.label_free_tables import LABEL_FREE_TABLES
+from newfound.benchmark.open_world_tables import OPEN_WORLD_TABLES
 from newfound.benchmark.paper import Score, Scores
 from newfound.benchmark.rendering import Cell, Table, html, html_page, latex, markdown
 from newfound.benchmark.summary import METRICS, Summary, show, show_difference, summarise
@@ -43,7 +44,8 @@ def build_tables(lines: Lines) -> dict[str, Table]:
 
     Names are those in ``TABLES``: "main" has BACC and ACC in the oracle regime, "main_nmi_ari" the two other metrics,
     "main_label_free" all four; "follow_up", "ablation_satimage" and "representations_mnist" set printed figures beside.
-    Those of the label-free comparison are in :mod:`newfound.benchmark.label_free_tables`.
+    Those of the label-free comparison are in :mod:`newfound.benchmark.label_free_tables`, those of the open world in
+    :mod:`newfound.benchmark.open_world_tables`.
     """
     summaries = summarise(line for line in lines if line["experiment"] != "label_free")  # averaged in its own way
     tables = {name: build(summaries) for name, build in _OF_SUMMARIES.items()}
@@ -364,7 +366,12 @@ _OF_SUMMARIES: dict[str, Callable[[Summaries], Table]] = {
     "sweep": ranges.sweep,
     "threshold": ranges.threshold,
 }
-_OF_LINES: dict[str, Callable[[Lines], Table]] = {"search": _search, "cost": _cost, **LABEL_FREE_TABLES}
+_OF_LINES: dict[str, Callable[[Lines], Table]] = {
+    "search": _search,
+    "cost": _cost,
+    **LABEL_FREE_TABLES,
+    **OPEN_WORLD_TABLES,
+}
 
 TABLES = (*_OF_SUMMARIES, *_OF_LINES)
 """Names of all tables."""
