@@ -17,7 +17,7 @@ from newfound.discoverers.packed import fit_together
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
 from newfound.records import Records
 from newfound.selection.n_classes import NClassesEstimate
-from newfound.selection.portfolio import Ranking, Evidence
+from newfound.selection.portfolio import Evidence, Ranking
 from newfound.tables import Layout
 from tests.discoverers.common import auto
 

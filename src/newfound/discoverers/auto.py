@@ -27,8 +27,8 @@ from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.records import Records
 from newfound.selection.hidden_classes import FEWEST_KNOWN
 from newfound.selection.portfolio import (
-    Ranking,
     Evidence,
+    Ranking,
     build_portfolio,
     gather_evidence,
     rank,
