@@ -9,7 +9,7 @@ MEASURED_LABEL_FREE := build/label_free
 MEASURED_OPEN_WORLD := build/open_world
 MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 
-.PHONY: install demo test test-slow lint speed paper paper-page label-free label-free-page open-world open-world-page clean
+.PHONY: install browser demo test test-slow lint speed paper paper-page label-free label-free-page open-world open-world-page clean
 
 install: $(VENV)/.installed-all
 
@@ -27,6 +27,10 @@ $(VENV)/bin/python:
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/newfound demo
+
+# A Chromium for the tests of the report, which skip where none is found.
+browser:
+	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
 test: install
 	$(BIN)/python -m pytest -n 2
