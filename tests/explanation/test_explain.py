@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import newfound as nf
-from newfound.explanation import Explanation
+from newfound.explanation import Explanation, explainer
 from tests.discoverers.common import DISCOVERERS, WITH_MEMBERS, Maker, tabular_ncd
 from tests.explanation.tables import customers
 
@@ -221,3 +221,37 @@ def test_refusals(model: Any) -> None:
     for name, value in (("max_rules", -1), ("max_conditions", 0), ("n_exemplars", "x"), ("random_state", -1)):
         with pytest.raises(nf.InputError, match=f"Got {name}="):
             nf.explain(model, FRAME, **{name: value})
+
+
+def test_booleans_are_matched_however_they_are_spelled() -> None:
+    rng = np.random.RandomState(0)
+    truth = np.arange(400) % 4
+    spellings = np.array([["no", "No", "n"], ["yes", "Yes", "y"]], dtype=object)
+    X = pd.DataFrame({"size": truth // 2 * 9 + rng.randn(400) * 0.1})
+    X["flag"] = spellings[truth % 2, rng.randint(3, size=400)]
+    X["flag"] = X["flag"].where(np.arange(400) != 1, "YES")  # the first of the table, and of no other row
+    encoder = nf.TableEncoder(kinds={"flag": "boolean"})
+    labels = np.where(truth < 2, np.array(list("ab??"), dtype=object)[truth], None)
+    model = nf.KMeansDiscoverer(2, encoder=encoder, random_state=0).fit(X, labels)
+    told = [one for one in nf.explain(model, X) if "flag" in str([rule.text for rule in one.rules])]
+    assert told
+    assert all(rule.n_matched > 0 for one in told for rule in one.rules)
+
+
+def test_cells_that_tell_a_class_are_shown_of_wide_rows(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explainer, "_MOST_VALUES", 2)
+    X, _, _ = customers()
+    for one in nf.explain(model, X).classes:
+        told = {condition.column for rule in one.rules for condition in rule.conditions}
+        told |= {shift.column for shift in one.profile}
+        assert set(one.exemplars[0].values) <= told
+        assert len(one.exemplars[0].values) == 2
+
+
+def test_whole_numbers_that_pandas_made_floats_are_named_as_such() -> None:
+    X, labels, _ = customers()
+    y = pd.Series(labels).map({"a": 1, "b": 2})
+    explanation = nf.explain(nf.KMeansDiscoverer(3, random_state=0).fit(X.drop(columns="id"), y), X.drop(columns="id"))
+    assert isinstance(explanation.classes[0].name, float)
+    assert ".0:" not in str(explanation)
+    assert ".0 (" not in str(explanation)

@@ -203,3 +203,9 @@ def test_the_most_telling_of_many_columns() -> None:
     assert {"c5", "c6", "k"} <= found
     assert len(found) <= 4
     assert telling_columns(viewed(frame[["k"]]), codes, [7], 1) == [0]
+
+
+def test_equal_cells_tell_nothing_of_a_sorted_table() -> None:
+    codes = np.repeat([0, 1], 50)
+    frame = pd.DataFrame({"constant": np.zeros(100), "telling": np.arange(100) % 5 + 2.0 * codes})
+    assert telling_columns(viewed(frame, constant="numeric"), codes, [1], 1) == [1]

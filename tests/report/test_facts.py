@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -188,3 +189,16 @@ def test_bad_input_is_refused(numeric: Case, change: dict[str, Any], message: st
     given = {"model": numeric.model, "X": numeric.X, "y": numeric.y} | change
     with pytest.raises(InputError, match=message):
         report_facts(given.pop("model"), given.pop("X"), given.pop("y"), **given)
+
+
+def test_boolean_labels_are_those_of_the_classes(numeric: Case) -> None:
+    y = np.resize(np.array([True, False, False, None], dtype=object), len(numeric.X))
+    facts = report_facts(nf.KMeansDiscoverer(2, random_state=0).fit(numeric.X, y), numeric.X, y, n_map_rows=20)
+    assert [one["n_labelled"] for one in facts["classes"]] == [y.tolist().count(label) for label in (False, True, 2, 3)]
+    assert facts["map"]["label_names"] == [one["name"] for one in facts["classes"][:2]]
+
+
+def test_huge_numbers_are_not_missing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert coded_column("a", np.array([1.7e308, -1.7e308]))["cells"] == [1.7e308, -1.7e308]

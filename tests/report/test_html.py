@@ -18,6 +18,7 @@ import pytest
 import newfound as nf
 from newfound.cli.app import run
 from newfound.report.facts import map_columns, report_facts
+from newfound.report.figures import draw_shift
 from newfound.report.html import render, safe_json
 from newfound.report.method import next_commands, next_python
 from newfound.report.summary import doubts, headline, key_figures, sentences
@@ -238,3 +239,20 @@ def test_doubts_are_told_in_sentences(mixed_facts: dict[str, Any]) -> None:
     assert any(
         name is None and "the border between known and novel classes is not sharp" in text for name, text in found
     )
+
+
+@pytest.mark.parametrize("values", [(-1.7e308, 0, 1.7e308, 1, 2, 3), (5e-324, 1e-300, 1e300, -1, 0, 1), (0,) * 6])
+def test_strips_of_extreme_numbers_stay_inside(values: tuple[float, ...]) -> None:
+    here, rest = (dict(zip(("low", "median", "high"), part, strict=True)) for part in (values[:3], values[3:]))
+    drawn = draw_shift({"here": here, "rest": rest, "text": "x" * 9999}, "c0")
+    places = [float(place) for place in re.findall(r'c?x="([^"]*)%"', drawn)]
+    assert places
+    assert all(0 <= place <= 100 for place in places)
+    assert len(drawn) < 2000
+
+
+def test_long_cells_do_not_flood_the_summary(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    for one in facts["explanation"]["classes"]:
+        one["rules"] = [{"conditions": [{"text": "city is " + "x" * 9999}], "text": "city is " + "x" * 9999}]
+    assert max(map(len, sentences(facts))) < 400

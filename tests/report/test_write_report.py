@@ -78,3 +78,8 @@ def test_after_curation_the_report_speaks_of_the_new_classes(numeric: Case, tmp_
     content = write_report(model, numeric.X, numeric.y, tmp_path / "r.html").read_text(encoding="utf-8")
     assert "2 novel classes in" in content
     assert "Class 4711" in content
+
+
+def test_a_name_that_the_system_refuses(numeric: Case, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        write_report(numeric.model, numeric.X, None, tmp_path / ("x" * 300), n_map_rows=5)

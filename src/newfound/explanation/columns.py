@@ -85,6 +85,14 @@ class ExplainedTable:
         """Return some rows as a table of their own."""
         return ExplainedTable(tuple(column.take(rows) for column in self.columns), len(rows))
 
+    def spelled_as(self, other: ExplainedTable) -> ExplainedTable:
+        """Return the table with the words for booleans, such as "yes" rather than "Yes", of another view of it."""
+        columns = (
+            replace(column, categories=other.column(column.name).categories) if column.kind == "boolean" else column
+            for column in self.columns
+        )
+        return ExplainedTable(tuple(columns), self.n_rows)
+
     def column(self, name: str) -> ExplainedColumn:
         """Return the column of a name; KeyError if there is none."""
         for column in self.columns:
@@ -106,7 +114,11 @@ def used_cells(model: Any, table: Table) -> dict[str, NDArray[Any]]:
 
 
 def view_columns(raw: dict[str, NDArray[Any]], schema: Schema, n_rows: int) -> ExplainedTable:
-    """View raw cells by the kinds of a schema."""
+    """View raw cells by the kinds of a schema.
+
+    Booleans get the word of their first cells, so a view of other rows may have other words;
+    `ExplainedTable.spelled_as` evens them out.
+    """
     kinds = {column.name: column.kind for column in schema.used}
     return ExplainedTable(tuple(_view(name, values, kinds[name]) for name, values in raw.items()), n_rows)
 

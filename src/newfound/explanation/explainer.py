@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from newfound.explanation.rules import MakingRows, find_rules, score_rules
 from newfound.explanation.sampling import Rows, draw, draw_of_each, halves
 from newfound.explanation.screening import telling_columns
 from newfound.explanation.stability import StabilitySource, bootstrap_stability, has_members, member_stability
-from newfound.explanation.wording import share_text
+from newfound.explanation.wording import class_name, share_text
 from newfound.parameters import check_integer, pick_generator
 from newfound.tables import Table, read_table
 from newfound.tables.cells import shown
@@ -102,6 +102,9 @@ def explain(
         if making is not None:
             found = find_rules(making, code, max_rules=max_rules, max_conditions=max_conditions)
         rules, precision, coverage = score_rules(found, judges, truth == code)
+        profiles = _profiles(view, code, drawn, rng)
+        told = {condition.column for rule in rules for condition in rule.conditions}
+        told |= {shift.column for shift in profiles["profile"]}
         one = ClassExplanation(
             name=view.names[code],
             **_size(view, code),
@@ -110,8 +113,8 @@ def explain(
             rules=rules,
             rules_precision=precision,
             rules_coverage=coverage,
-            **_profiles(view, code, drawn, rng),
-            **_rows(view, code, n_exemplars),
+            **profiles,
+            **_rows(view, code, n_exemplars, told),
             warnings=[],
         )
         classes.append(replace(one, warnings=_doubts(one, view, max_conditions if max_rules else 0)))
@@ -228,7 +231,8 @@ def _making_rows(view: _View, half: Rows, rng: np.random.RandomState) -> MakingR
         made_up = np.concatenate([made_up, np.ones(n_crossed, dtype=np.bool_)])
     schema = view.model.encoder_.schema_
     used = {column.name: table.columns[column.name] for column in view.table.columns}
-    return MakingRows(view_columns(used, schema, table.n_rows), codes, weights, folds, made_up)
+    viewed = view_columns(used, schema, table.n_rows).spelled_as(view.table)
+    return MakingRows(viewed, codes, weights, folds, made_up)
 
 
 def _size(view: _View, code: int) -> dict[str, Any]:
@@ -256,9 +260,10 @@ def _at_most(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _rows(view: _View, code: int, n: int) -> dict[str, Any]:
-    """Choose typical rows and rows at the border."""
-    columns = list(view.raw.columns)[:_MOST_VALUES]
+def _rows(view: _View, code: int, n: int, told: Collection[str]) -> dict[str, Any]:
+    """Choose typical rows and rows at the border; of very many cells those in the columns `told` are kept."""
+    first = sorted(view.raw.columns, key=lambda name: name not in told)[:_MOST_VALUES]
+    columns = [name for name in view.raw.columns if name in set(first)]
     some = view.codes[view.some] == code
     typical = typical_rows(view.some[some], view.latent[some], view.proba[view.some[some], code], n)
     rows = np.flatnonzero(view.codes == code)
@@ -303,7 +308,7 @@ def _doubts(one: ClassExplanation, view: _View, max_conditions: int) -> list[str
     if one.rules_precision is not None and one.rules_precision < _LOW_PRECISION:
         doubts.append(f"of the rows that its rules match, only {share_text(one.rules_precision)} are of it")
     if one.nearest_known is not None and one.nearest_known.distance < _CLOSE:
-        doubts.append(f"it hardly differs from the known class {one.nearest_known.name}")
+        doubts.append(f"it hardly differs from the known class {class_name(one.nearest_known.name)}")
     return doubts
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from newfound.explanation.columns import Codes, Floats
+from newfound.explanation.wording import class_name
 
 _FAR = 10.0  # from here on more standard deviations say nothing more
 FARTHEST = 1e6  # said of classes that do not scatter at all
@@ -31,10 +32,11 @@ class NearestKnown:
     @property
     def text(self) -> str:
         """The finding in words."""
+        name = class_name(self.name)
         if self.distance < 2:
-            return f"{self.name}, with which it overlaps ({self.distance:.1f} standard deviations away)"
+            return f"{name}, with which it overlaps ({self.distance:.1f} standard deviations away)"
         far = "far away" if self.distance >= _FAR else f"{self.distance:.1f} standard deviations away"
-        return f"{self.name} ({far})"
+        return f"{name} ({far})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values."""

@@ -7,7 +7,7 @@ from html import escape
 from textwrap import wrap
 from typing import Any
 
-from newfound.explanation.wording import share_text
+from newfound.explanation.wording import class_name, share_text, shortened
 
 _WIDTH = 100
 _N_SHIFTS = 5  # differences shown of each kind
@@ -75,7 +75,7 @@ def _summary(facts: Mapping[str, Any]) -> str:
 
 
 def _heading(one: Mapping[str, Any]) -> str:
-    heading = f"{one['name']}: {_count(one['n_rows'], 'row')} ({share_text(one['share'])})"
+    heading = f"{class_name(one['name'])}: {_count(one['n_rows'], 'row')} ({share_text(one['share'])})"
     if one["n_rows"]:
         heading += f", confidence {one['confidence']:.2f}"
     if one["stability"] is not None:
@@ -124,9 +124,8 @@ def _row_text(row: Mapping[str, Any], one: Mapping[str, Any]) -> str:
 
 
 def _border_text(row: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    odds = (
-        f"{share_text(row['probability'])} {one['name']}, {share_text(row['runner_up_probability'])} {row['runner_up']}"
-    )
+    ours, theirs = class_name(one["name"]), class_name(row["runner_up"])
+    odds = f"{share_text(row['probability'])} {ours}, {share_text(row['runner_up_probability'])} {theirs}"
     return f"row {row['row']} ({odds}): {_values_text(row['values'], one)}"
 
 
@@ -141,7 +140,7 @@ def _values_text(values: Mapping[str, Any], one: Mapping[str, Any]) -> str:
 def _cell_text(value: Any) -> str:
     if value is None:
         return "missing"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else shortened(str(value))
 
 
 def _texts(shifts: Sequence[Mapping[str, Any]]) -> list[str]:

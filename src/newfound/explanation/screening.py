@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import rankdata
 
 from newfound.explanation.columns import Codes, ExplainedColumn, ExplainedTable, Floats, Mask
 
@@ -32,14 +33,15 @@ def telling_columns(table: ExplainedTable, codes: Codes, classes: Sequence[int],
 
 
 def _ranked(table: ExplainedTable) -> list[ExplainedColumn | Floats]:
-    """Return the cells of scales as ranks from -1 to 1, of all scales at once; missing cells count as the largest."""
+    """Return the cells of scales as ranks from -1 to 1, of all scales at once; missing cells count as the largest.
+
+    Equal cells share their mean rank: by their order a constant column of a sorted table would tell its classes apart.
+    """
     scales = [column.numbers for column in table.columns if column.ordered]
     if not scales:
         return list(table.columns)
-    order = np.argsort(np.stack(scales), axis=1)
-    ranks = np.empty(order.shape)
-    np.put_along_axis(ranks, order, np.linspace(-1, 1, table.n_rows)[None], axis=1)
-    left = iter(ranks)
+    ranks = rankdata(np.nan_to_num(np.stack(scales), nan=np.inf, posinf=np.inf), axis=1)
+    left = iter((2 * ranks - table.n_rows - 1) / max(1, table.n_rows - 1))
     return [next(left) if column.ordered else column for column in table.columns]
 
 

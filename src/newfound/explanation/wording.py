@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from math import ceil, floor, isfinite, log10
+from typing import Any
+
+from newfound.tables.cells import text_of
 
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECONDS = 86_400_000_000
+_LONGEST = 60  # signs of a cell
 
 
 def number_text(number: float) -> str:
@@ -50,6 +54,22 @@ def share_text(share: float) -> str:
     if percent == 0 and share > 0:
         return "<1 %"
     return f"{percent} %"
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Cut a text that is too long, with three dots at its end."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def class_name(name: Any) -> str:
+    """Return the name of a class: texts as they are, and 7.0, which pandas makes of 7 beside a missing label, as 7.
+
+    Examples
+    --------
+    >>> class_name(7.0), class_name("7.0")
+    ('7', '7.0')
+    """
+    return name if isinstance(name, str) else text_of(name)
 
 
 def date_of(days: float) -> datetime:

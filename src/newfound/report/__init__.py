@@ -67,8 +67,9 @@ def write_report(
     >>> nf.write_report(model, data.X_train, data.y_train, "report.html")  # doctest: +SKIP
     """
     target = Path(path)
-    if target.is_dir() or not target.parent.is_dir():  # said before the work rather than after it
-        what = "a folder" if target.is_dir() else f"in {target.parent}, which is no folder"
+    # Said before the work rather than after it; unlike Path.is_dir, os.path.isdir is False where it may not look.
+    if os.path.isdir(target) or not os.path.isdir(target.parent):
+        what = "a folder" if os.path.isdir(target) else f"in {target.parent}, which is no folder"
         raise InputError(f"Got path={str(path)!r}, which is {what}; name a file in a folder that exists.")
     facts = report_facts(model, X, y, title=title, n_map_rows=n_map_rows, random_state=random_state)
     content = render(facts)

@@ -18,9 +18,9 @@ from newfound import __version__
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError
 from newfound.explanation import explain
+from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
 from newfound.report.layout import drawn_rows, middle_of, place_rows
-from newfound.report.wording import class_name, shortened
 from newfound.tables import Labels, Table, read_labels, read_table
 from newfound.tables.cells import as_texts, holds_booleans, missing_mask
 
@@ -88,14 +88,15 @@ def report_facts(
     explanation = explain(model, table, random_state=random_state).to_dict()
     rows = drawn_rows(codes, n_map_rows, _rows_shown(explanation), rng)
     names = [class_name(name) for name in model.classes_.tolist()]
+    label_names = _label_names(labels, model)
     facts: Facts = {
         "title": title,
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "table": _table_facts(model, table, labels),
-        "classes": _class_facts(names, len(model.known_classes_), codes, labels),
+        "classes": _class_facts(names, len(model.known_classes_), codes, labels, label_names),
         "explanation": explanation,
         "novelty": _novelty_facts(model, table, labels),
-        "map": _map_facts(model, table, rows, codes, proba, labels, explanation, rng),
+        "map": _map_facts(model, table, rows, codes, proba, labels, label_names, explanation, rng),
         "history": _curves(model.history_),
         "n_classes": _count_facts(model),
         "candidates": _candidate_facts(model),
@@ -133,9 +134,20 @@ def _table_facts(model: BaseDiscoverer, table: Table, labels: Labels | None) -> 
     }
 
 
-def _class_facts(names: Sequence[str], n_known: int, codes: Codes, labels: Labels | None) -> list[Facts]:
+def _label_names(labels: Labels | None, model: BaseDiscoverer) -> list[str]:
+    """Names of the labels as the model spells them: beside novel classes it has 0 and 1 for False and True."""
+    if labels is None:
+        return []
+    found = labels.known_classes
+    if found.dtype.kind == "b" and model.classes_.dtype.kind != "b":
+        found = found.astype(np.int64)
+    return [class_name(name) for name in found.tolist()]
+
+
+def _class_facts(
+    names: Sequence[str], n_known: int, codes: Codes, labels: Labels | None, label_names: Sequence[str]
+) -> list[Facts]:
     """Facts of every class: how many rows are predicted to be of it, and what labels these carry."""
-    label_names = [] if labels is None else [class_name(name) for name in labels.known_classes.tolist()]
     of_rows = np.full(len(codes), -1) if labels is None else labels.codes
     together = np.zeros((len(names), len(label_names)), dtype=np.int64)
     np.add.at(together, (codes[of_rows >= 0], of_rows[of_rows >= 0]), 1)
@@ -192,6 +204,7 @@ def _map_facts(
     codes: Codes,
     proba: Floats,
     labels: Labels | None,
+    label_names: Sequence[str],
     explanation: Facts,
     rng: np.random.RandomState,
 ) -> Facts:
@@ -207,7 +220,7 @@ def _map_facts(
         "classes": of_class,
         "probabilities": _three_digits(proba[rows, of_class]),
         "labels": None if labels is None else labels.codes[rows],
-        "label_names": [] if labels is None else [class_name(name) for name in labels.known_classes.tolist()],
+        "label_names": label_names,
         "middles": [
             int(members[middle_of(places.points[members])]) if len(members) else None
             for members in (np.flatnonzero(of_class == j) for j in range(len(model.classes_)))
@@ -256,7 +269,10 @@ def coded_column(name: str, values: NDArray[Any]) -> Facts:
     """Return cells in little space: numbers as they are, anything else as places in a list of its different texts."""
     missing = missing_mask(values)
     if values.dtype == np.float64:
-        return {"name": name, "cells": [None if gone else _lean(x) for x, gone in zip(values, missing, strict=True)]}
+        return {
+            "name": name,
+            "cells": [None if gone else _lean(x) for x, gone in zip(values.tolist(), missing, strict=True)],
+        }
     texts = as_texts(values)
     if holds_booleans(values):
         texts = np.array([None if text is None else text.lower() for text in texts], dtype=object)

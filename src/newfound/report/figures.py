@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from newfound.explanation.wording import number_text
+from newfound.explanation.wording import number_text, shortened
 from newfound.pictures.style import NOVEL_COLOURS, NOVEL_MARKERS
 from newfound.report.markup import Html, join, tag
 from newfound.report.wording import count, percent
@@ -99,7 +99,7 @@ def _mark(mark: int, x: float, y: float, r: float) -> str:
 def draw_shift(shift: Mapping[str, Any], colour: str) -> Html:
     """Draw a line of a profile: the class above, what it is compared with below."""
     draw = _draw_shares if "share" in shift["here"] else _draw_ranges
-    return draw(shift["here"], shift["rest"], colour, shift["text"])
+    return draw(shift["here"], shift["rest"], colour, shortened(shift["text"], 260))
 
 
 def _draw_shares(here: Mapping[str, Any], rest: Mapping[str, Any], colour: str, text: str) -> Html:
@@ -138,9 +138,10 @@ def _position(value: Any) -> float | None:
 def _scale(values: Sequence[float]) -> Any:
     """Return a function from values to places from 0.04 to 0.96; logarithmic where values differ by magnitudes."""
     sizes = [abs(value) for value in values if value]
-    unit = min(sizes, default=1.0)
-    wide = bool(sizes) and max(sizes) / unit > _WIDE
-    bent = (lambda value: math.asinh(value / unit)) if wide else (lambda value: value)
+    most = max(sizes, default=1.0)
+    unit = max(min(sizes, default=1.0), most * 1e-300)  # their ratio, and so the bent scale, stays finite
+    wide = most / unit > _WIDE
+    bent = (lambda value: math.asinh(value / unit)) if wide else (lambda value: value / most)
     low, high = min(map(bent, values)), max(map(bent, values))
     span = high - low
     return (lambda value: 0.04 + 0.92 * (bent(value) - low) / span) if span > 0 else (lambda value: 0.5)

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from newfound.explanation.wording import number_text
+from newfound.explanation.wording import class_name, number_text, shortened
 from newfound.report.figures import draw_bars, draw_curve
 from newfound.report.markup import Html, join, scrolling, tag
-from newfound.report.wording import class_name, count, listed, percent, shortened
+from newfound.report.wording import count, listed, percent
 
 Facts = Mapping[str, Any]
 

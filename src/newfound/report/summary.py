@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from newfound.report.wording import called, class_name, count, level, listed, percent
+from newfound.explanation.wording import class_name, shortened
+from newfound.report.wording import called, count, level, listed, percent
 
 _ADVICE = {
     "high": "treat the classes as found, and still look at their rows",
@@ -127,7 +128,11 @@ def _about_the_novel_rows(facts: Mapping[str, Any]) -> str:
 def _about_the_largest(novel: Sequence[Mapping[str, Any]]) -> str:
     largest = max(novel, key=lambda one: one["n_rows"])
     said = f"The largest, {called(largest['name'])}, has {count(largest['n_rows'], 'row')}"
-    return f"{said}; typical of it: {largest['rules'][0]['text']}." if largest["rules"] else f"{said}."
+    if not largest["rules"]:
+        return f"{said}."
+    # As in its card: a condition may name cells of any length.
+    rule = " and ".join(shortened(condition["text"], 140) for condition in largest["rules"][0]["conditions"])
+    return f"{said}; typical of it: {rule}."
 
 
 def _about_agreement(facts: Mapping[str, Any]) -> list[str]:

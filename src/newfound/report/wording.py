@@ -6,10 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from newfound.explanation.wording import number_text, share_text
-from newfound.tables.cells import text_of
+from newfound.explanation.wording import class_name, number_text, share_text, shortened
 
-_LONGEST = 60  # signs of a cell
 _HIGH, _FAIR = 0.85, 0.6  # explanations warn below the latter
 MISSING = "missing"
 
@@ -45,16 +43,6 @@ def cell(value: Any) -> str:
     if isinstance(value, int | float):
         return number_text(value)
     return shortened(str(value))
-
-
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Cut a text that is too long, with three dots at its end."""
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-
-
-def class_name(name: Any) -> str:
-    """Write the name of a class."""
-    return text_of(name)
 
 
 def called(name: Any) -> str:
