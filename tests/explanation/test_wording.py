@@ -78,3 +78,8 @@ def test_texts_of_numbers() -> None:
     assert [exact_text(number) for number in (0.1, 5.0, -0.0)] == ["0.1", "5", "0"]
     assert [share_text(share) for share in (0, 0.004, 0.996, 1)] == ["0 %", "<1 %", ">99 %", "100 %"]
     assert date_text(19723.5 + 1 / 86_400, whole=False) == "2024-01-01 12:00:01"
+
+
+@pytest.mark.parametrize(("days", "year"), [(1e9, 9999), (-1e9, 1)])
+def test_dates_beyond_those_of_python(days: float, year: int) -> None:
+    assert date_of(days).year == year

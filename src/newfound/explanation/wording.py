@@ -73,8 +73,11 @@ def class_name(name: Any) -> str:
 
 
 def date_of(days: float) -> datetime:
-    """Return the moment so many days after 1970, to the microsecond."""
-    return _EPOCH + timedelta(microseconds=round(days * _MICROSECONDS))
+    """Return the moment so many days after 1970, to the microsecond; of dates beyond Python's, the nearest it has."""
+    try:
+        return _EPOCH + timedelta(microseconds=round(days * _MICROSECONDS))
+    except OverflowError:
+        return datetime.max if days > 0 else datetime.min
 
 
 def days_of(moment: datetime) -> float:

@@ -197,7 +197,7 @@ def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
 
 
 def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Column:
-    low, high = present.min(), present.max()
+    low, high = float(present.min()), float(present.max())
     if low == 0 and high == 1 and ((present == 0) | (present == 1)).all():
         return Column(name, "boolean")
     if len(present) == n_rows >= MIN_IDENTIFIER_ROWS:
