@@ -123,7 +123,7 @@ def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
     found = np.array([0, 0, 0, 1, 1, 1, 1, 1])
     same, other = 1 - found, np.array([0, 0, 1, 1, 1, 1, 1, 1])
     names = [("a", "x"), ("b", "x")]
-    model._judge(Ranking(np.stack([same, other]), names, np.zeros(2), 1.0, False, evidence, Records()), found, 2)
+    model._judge(Ranking(np.stack([same, other]), names, np.zeros(2), 1.0, False, False, evidence, Records()), found, 2)
     np.testing.assert_allclose(model.class_confidence_, [(1 + 2 / 3) / 2, (1 + 5 / 6) / 2])
     assert model.confidence_ == pytest.approx(3 / 8 * model.class_confidence_[0] + 5 / 8 * model.class_confidence_[1])
     assert model.weaknesses_ == ["there are only 8 unlabelled rows for 2 novel classes"]
@@ -136,7 +136,7 @@ def test_training_that_ended_early_is_a_weakness() -> None:
     found = np.array([0, 0, 1, 1])
     evidence = Evidence(n_folds=8, trust_in_information=1.0)
     with pytest.warns(UserWarning, match="the training of the networks ended early; allow more time"):
-        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 1.0, False, evidence, Records()), found, 2)
+        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 1.0, False, False, evidence, Records()), found, 2)
 
 
 def test_classes_less_apart_than_known_ones_are_a_weakness() -> None:
@@ -146,7 +146,7 @@ def test_classes_less_apart_than_known_ones_are_a_weakness() -> None:
     found = np.array([0, 0, 1, 1])
     evidence = Evidence(n_folds=8, trust_in_information=1.0, within=0.95)
     with pytest.warns(UserWarning, match=r"less apart than the known ones \(80% .* 95% .*may cut through larger ones"):
-        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 0.8, False, evidence, Records()), found, 2)
+        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 0.8, False, False, evidence, Records()), found, 2)
 
 
 def test_few_unlabelled_rows_and_an_uncertain_number_are_weaknesses() -> None:
@@ -157,7 +157,7 @@ def test_few_unlabelled_rows_and_an_uncertain_number_are_weaknesses() -> None:
     told = Evidence(8, trust_in_information=1.0)
     wide = NClassesEstimate(2, (1, 6), Records(), Records())
     model.n_classes_estimate_ = wide
-    doubts = model._weaknesses(Ranking(np.zeros((1, 50)), [], np.zeros(1), 1.0, False, told, Records()), 50, 2)
+    doubts = model._weaknesses(Ranking(np.zeros((1, 50)), [], np.zeros(1), 1.0, False, False, told, Records()), 50, 2)
     assert "the number of novel classes is uncertain: from 1 to 6 are plausible" in doubts
 
 
@@ -186,7 +186,7 @@ def test_confidences_are_shares(n_novel: int) -> None:
 def test_networks_keep_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, truth = blobs(sizes=(1000, 100, 20))
     right = truth[y < 0] - 6
-    choice = Ranking(right[None], [("columns", "k-means")], np.zeros(1), 1.0, True, Evidence(8), Records())
+    choice = Ranking(right[None], [("columns", "k-means")], np.zeros(1), 1.0, False, True, Evidence(8), Records())
     monkeypatch.setattr(nf.AutoDiscoverer, "_choose", lambda *args: (choice, np.arange(len(X)), right))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -51,7 +51,7 @@ def made(names: list[Name], information: list[float], n: int = 4, empty: bool = 
     partitions = np.tile(np.arange(n) % 2, (len(names), 1))
     nothing, no = np.zeros(len(names)), np.zeros(len(names), dtype=bool)
     graphs = [np.arange(n)[:, None]]
-    return Portfolio(names, partitions, told, nothing, nothing, no, np.full(len(names), empty), graphs)
+    return Portfolio(names, partitions, told, nothing, nothing, no, np.full(len(names), empty), no, graphs)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -322,14 +322,23 @@ def test_small_classes_are_preferred_to_cuts_through_a_large_one() -> None:
         ({"within": np.array([0.96, 0.97, 0.99])}, {}),  # no edges are cut
         ({"told": np.array([0.78, 0.8, 0.7])}, {}),  # hardly more is told
         ({"is_empty": np.array([False, True, True])}, {}),
+        ({"is_holes": np.array([False, True, True])}, {}),
         ({}, {"within": 0.91}),  # known classes are no more apart
         ({}, {"gain_of_cleaner": -0.2}),  # it spoiled hidden classes
     ],
-    ids=["clean", "tells", "empty", "apart", "hidden"],
+    ids=["clean", "tells", "empty", "holes", "apart", "hidden"],
 )
 def test_cuts_are_kept_unless_all_speaks_against_them(changes: dict[str, Any], evidence: dict[str, float]) -> None:
     told = Evidence(9, trust_in_information=1.0, **({"within": 0.95} | evidence))
     assert rank(replace(lopsided(), **changes), told, rng()).names[0] == ("a", "cut")
+
+
+def test_classes_of_rows_that_lack_a_cell_are_noticed() -> None:
+    layout = Layout(("a", "a=missing"), np.array([0, 0]), np.array([False, True]))
+    rows = np.column_stack([np.arange(10.0), np.arange(10) < 3])
+    partitions = np.array([[0, 0, 0, 1, 1, 1, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]])
+    assert module._hold_holes(partitions, rows, layout, 2).tolist() == [True, False]
+    assert not module._hold_holes(partitions, rows[:, :1], Layout(("a",), np.zeros(1, int), np.zeros(1, bool)), 2).any()
 
 
 def test_the_gain_of_cleaner_partitions_is_measured_on_hidden_classes() -> None:
@@ -386,7 +395,8 @@ def test_the_choice_is_made_anew_with_more_rows(trust: float) -> None:
     few = sample_of_each(codes, 60, rng())
     evidence = Evidence(n_folds=8, trust_in_information=trust, advantage={("columns", "k-means"): 1.0})
     choice = rank(build_portfolio(rows[few], codes[few], LAYOUT, N_NOVEL, rng()), evidence, rng())
-    partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), n_best=2)
+    shared = np.searchsorted(np.flatnonzero(codes < 0), few[codes[few] < 0])
+    partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
     assert clustering_accuracy(truth[codes < 0], partition) > 0.95
 
 
@@ -402,6 +412,19 @@ def test_only_near_partitions_and_trusted_information_replace_the_choice(
     offered = replace(made(names, information.tolist(), n=200), partitions=partitions)
     monkeypatch.setattr(module, "build_portfolio", lambda *args, **settings: offered)
     evidence = Evidence(8, trust_in_information=trust)
-    choice = module.Ranking(found["chosen"][None], names[:1], np.zeros(1), 1.0, False, evidence, Records())
-    partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), n_best=1)
+    choice = module.Ranking(found["chosen"][None], names[:1], np.zeros(1), 1.0, False, False, evidence, Records())
+    partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), shared=np.arange(200), n_best=1)
     np.testing.assert_array_equal(partition, found[expected])
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"), [([0, 0, 1, 1, 0, 1], 1), ([0, 1, 1, 0, 0, 1], 0)], ids=["stable", "none"]
+)
+def test_a_candidate_that_more_rows_change_is_passed_over(second: list[int], expected: int) -> None:
+    names = [("a", "x"), ("a", "y")]
+    choice = module.Ranking(
+        np.array([[0, 0, 0, 1], [0, 0, 1, 1]]), names, np.zeros(2), 1.0, False, False, Evidence(), Records()
+    )
+    anew = replace(made(names, [0.0, 0.0], n=6), partitions=np.array([[0, 1, 0, 1, 0, 0], second]))
+    found = module._first_stable(choice, anew, np.arange(4), 2)
+    np.testing.assert_array_equal(found, anew.partitions[expected])

@@ -201,7 +201,7 @@ class AutoDiscoverer(PackedDiscoverer):
         n_unlabelled = int((codes < 0).sum())
         if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
             partition = np.arange(n_unlabelled) % max(1, n_novel)
-            nothing_to_choose = Ranking(partition[None], [], np.empty(0), 1.0, False, Evidence(), Records())
+            nothing_to_choose = Ranking(partition[None], [], np.empty(0), 1.0, False, False, Evidence(), Records())
             return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
         with Progress(_N_TASKS + 2, self.verbose) as progress:
@@ -228,7 +228,10 @@ class AutoDiscoverer(PackedDiscoverer):
             device = pick_device(self.device)
             # With a time limit there is one graph of many rows, not one for each of several representations.
             n_best = _N_BEST if self.time_limit is None else 1
-            partition = remake(choice, rows[many], codes[many], layout, n_novel, rng, n_best=n_best, device=device)
+            shared = np.searchsorted(np.flatnonzero(codes < 0), some[codes[some] < 0])
+            partition = remake(
+                choice, rows[many], codes[many], layout, n_novel, rng, shared=shared, n_best=n_best, device=device
+            )
             progress.advance()
         return choice, some, partition
 
@@ -278,6 +281,8 @@ class AutoDiscoverer(PackedDiscoverer):
                 f"the novel classes are less apart than the known ones ({choice.within:.0%} of the nearest rows are of "
                 f"the same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
             )
+        if choice.is_holes:
+            reasons.append("a novel class is little else than the rows in which one column has no value")
         if self.confidence_ < _UNSURE:
             reasons.append(f"the best candidates disagree (confidence {self.confidence_:.2f})")
         return reasons

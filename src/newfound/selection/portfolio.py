@@ -40,9 +40,11 @@ _TELLS_MORE = 0.06  # of what there is to tell: a clean partition that tells so 
 _SMALL_LOSS = 0.1  # ... is preferred, unless that cost more accuracy on the hidden classes
 _LESS_APART = 0.03  # share of edges within classes by which a choice may stay behind the hidden classes
 _SMALLEST_ENTROPY = 0.05
-_EVEN = 0.6  # share of the largest entropy below which classes are of very different sizes
+_EVEN = 0.5  # share of the largest entropy below which classes are of very different sizes
+_HOLES = 0.5  # overlap with the rows that lack one cell from which on a class is little else than these
 _TRUSTED = 0.5  # trust in the information from which on it decides between partitions that are nearly ...
 _ALIKE = 0.85  # ... alike
+_STABLE = 0.6  # agreement of a candidate with itself, made anew with more rows, from which on it is the same
 _EDGES = 10  # neighbours of each row that vote on a partition
 _TRUST_IN_HIDDEN = 2.0  # weight of the hidden accuracy beside the information, both being equally reliable
 _SMOOTHING = 0.3  # of the hidden accuracies over candidates with the same representation or method
@@ -70,6 +72,8 @@ class Portfolio:
         Whether the classes are clean and of very different sizes.
     is_empty : ndarray of shape (c,), bool
         Whether one class holds nearly all rows, so that nothing was found.
+    is_holes : ndarray of shape (c,), bool
+        Whether some class is little else than the rows that lack the cell of one column.
     graphs : list of ndarray of shape (n, 10), int64
         Nearest neighbours of each row in each representation.
     """
@@ -81,6 +85,7 @@ class Portfolio:
     told: Floats
     is_lopsided: NDArray[np.bool_]
     is_empty: NDArray[np.bool_]
+    is_holes: NDArray[np.bool_]
     graphs: list[NDArray[np.int64]]
 
     def agreement(self, rng: np.random.RandomState) -> Floats:
@@ -97,7 +102,8 @@ class Portfolio:
         than see a small one. The cut shows in the edges between classes, and in how little these tell.
         """
         tells_more = self.told >= self.told[chosen] + _TELLS_MORE
-        preferred: NDArray[np.bool_] = self.is_lopsided & tells_more & ~self.is_empty & (self.within[chosen] < _CLEAN)
+        something = self.is_lopsided & ~self.is_empty & ~self.is_holes
+        preferred: NDArray[np.bool_] = something & tells_more & (self.within[chosen] < _CLEAN)
         return preferred
 
 
@@ -178,8 +184,21 @@ def build_portfolio(
         told=information / np.maximum(entropies, _SMALLEST_ENTROPY),
         is_lopsided=(within >= _CLEAN) & (entropies < _EVEN * math.log(n_classes)),
         is_empty=np.exp(entropies) < 1 + _FEWEST_CLASSES * (n_classes - 1),
+        is_holes=_hold_holes(np.array(labels), rows[unlabelled], layout, n_classes),
         graphs=edges,
     )
+
+
+def _hold_holes(partitions: Codes, rows: Floats, layout: Layout, n_classes: int) -> NDArray[np.bool_]:
+    """Whether a class of each partition (c, n) overlaps mostly with the rows that lack one cell; (c,)."""
+    lacks = rows[:, [name.endswith("=missing") for name in layout.names]] > 0
+    found = np.zeros(len(partitions), dtype=bool)
+    for place, partition in enumerate(partitions):
+        belongs = partition[:, None] == np.arange(n_classes)
+        both = belongs.T.astype(np.float64) @ lacks
+        either = belongs.sum(axis=0)[:, None] + lacks.sum(axis=0) - both
+        found[place] = bool((both > _HOLES * either).any())
+    return found
 
 
 def _told_by(graphs: Sequence[NDArray[np.int64]], partition: Codes, n_classes: int) -> Floats:
@@ -351,6 +370,8 @@ class Ranking:
     score : ndarray of shape (c,)
     within : float
         Share of the edges that stay within a class, of the first candidate.
+    is_holes : bool
+        Whether some class of the first candidate is little else than the rows that lack the cell of one column.
     is_lopsided : bool
         Whether the first candidate's classes are clean and of very different sizes, so that what evens out sizes would
         spoil them.
@@ -362,6 +383,7 @@ class Ranking:
     names: list[Name]
     score: Floats
     within: float
+    is_holes: bool
     is_lopsided: bool
     evidence: Evidence
     leaderboard: Records
@@ -415,6 +437,7 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
         names,
         score[order],
         within=float(portfolio.within[order[0]]),
+        is_holes=bool(portfolio.is_holes[order[0]]),
         is_lopsided=bool(portfolio.is_lopsided[order[0]]),
         evidence=evidence,
         leaderboard=leaderboard,
@@ -429,6 +452,7 @@ def remake(
     n_classes: int,
     rng: np.random.RandomState,
     *,
+    shared: NDArray[np.intp],
     n_best: int,
     device: torch.device | str = "cpu",
 ) -> Codes:
@@ -441,6 +465,8 @@ def remake(
     ----------
     choice : Ranking
     rows, codes, layout, n_classes, rng, device : as for `build_portfolio`
+    shared : ndarray of int
+        Places of the rows that took part in the choice among the unlabelled rows.
     n_best : int
         Number of the best candidates whose representations are used.
 
@@ -461,12 +487,23 @@ def remake(
     names = list(dict.fromkeys(names))
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
     if has_more:
-        chosen = portfolio.partitions[next(portfolio.names.index(name) for name in best if name in portfolio.names)]
+        chosen = _first_stable(choice, portfolio, shared, n_best)
     if trusted:
         alike = (_agreement_with(chosen, portfolio.partitions) >= _ALIKE) & ~portfolio.is_empty
         if alike.any():
             chosen = portfolio.partitions[int(np.where(alike, portfolio.information, -np.inf).argmax())]
     return chosen
+
+
+def _first_stable(choice: Ranking, portfolio: Portfolio, shared: NDArray[np.intp], n_best: int) -> Codes:
+    """Return the best candidate that with more rows still is nearly the partition for which it was ranked."""
+    agreements = []
+    for name, ranked in zip(choice.names[:n_best], choice.partitions, strict=False):
+        if name in portfolio.names:
+            anew = portfolio.partitions[portfolio.names.index(name)]
+            agreements.append((float(_agreement_with(ranked, anew[None, shared])[0]), anew))
+    stable = (anew for agreement, anew in agreements if agreement >= _STABLE)
+    return next(stable, max(agreements, key=lambda pair: pair[0])[1])
 
 
 def _agreement_with(partition: Codes, partitions: Codes) -> Floats:
