@@ -307,8 +307,9 @@ def _parse(values: NDArray[Any], parse: Callable[[str], float | None], name: str
 
 
 def _unfit(name: str, wanted: str, found: str, example: Any) -> InputError:
+    parse = "Parse it first, e.g. by pandas.to_datetime, correct" if wanted == "dates" else "Correct"
     return InputError(
         f"column {name!r} is used as {wanted} but holds {found} such as {shown(text_of(example))}. "
-        "Correct or blank such cells, or fit with another kind for it, "
+        f"{parse} or blank such cells, or fit with another kind for it, "
         f"e.g. TableEncoder(kinds={{{name!r}: 'categorical'}})."
     )
