@@ -77,3 +77,23 @@ def test_classes_have_the_names_that_files_have(folder: Path, capsys: pytest.Cap
     save(KMeansDiscoverer(n_novel_classes=2).fit(X, [0.0, 1.0, None, None]), "floats.newfound")
     assert run(["rename", "floats.newfound", "2=7", "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["novel_classes"] == ["7", "3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["rename", MODEL, "novel_0"], "expected OLD=NEW"),
+        (["merge", MODEL, "novel_0", "novel_9"], "novel_9"),
+        (["discover", "table.csv", "--target", "anmal", "--out", "there"], "no such column"),
+    ],
+    ids=["rename", "merge", "discover"],
+)
+def test_force_is_never_the_cure_for_another_mistake(
+    folder: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "there").mkdir()
+    (folder / "there" / "report.html").touch()  # results that only --force replaces
+    assert run(arguments) == 2
+    said = capsys.readouterr().err
+    assert complaint in said
+    assert "--force" not in said

@@ -68,7 +68,7 @@ def test_only_files_are_replaced(folder: Path, capsys: pytest.CaptureFixture[str
         ["predict", "model.newfound", "truth.csv", "--out", "x" * 300],
         ["predict", "x" * 300, "truth.csv"],
         ["explain", "model.newfound", "truth.csv", "--html", "x" * 300],
-        ["discover", "truth.csv", "--target", tables.TARGET, "--out", "x" * 300],
+        ["discover", "table.csv", "--target", tables.TARGET, "--out", "x" * 300],
     ],
     ids=lambda arguments: arguments[0],
 )

@@ -35,11 +35,9 @@ def rename(
         newfound rename newfound-attacks/model.newfound novel_0=worm novel_1=scan --force
     """
     output = Output(as_json)
-    path = _place(model, out, force)
     found = load_model(model)
-    new_names = _pairs(names, found)
-    found.rename(new_names)
-    _finish(found, path, output)
+    found.rename(_pairs(names, found))
+    _finish(found, _place(model, out, force), output)
 
 
 def merge(
@@ -59,14 +57,13 @@ def merge(
         newfound merge newfound-attacks/model.newfound novel_1 novel_3 --into scan --force
     """
     output = Output(as_json)
-    path = _place(model, out, force)
     found = load_model(model)
     found.merge([_class(name, found) for name in classes], into=None if into is None else _typed(into, found))
-    _finish(found, path, output)
+    _finish(found, _place(model, out, force), output)
 
 
 def _place(model: Path, out: Path | None, force: bool) -> Path:
-    """Where the changed model goes; InputError at once where it may not."""
+    """Where the changed model goes; asked last, so that --force is never the cure for a mistake in the names."""
     if out is not None:
         check_new(out, force=force)
         return out

@@ -89,9 +89,10 @@ def discover(
         raise InputError(f"Got --time-limit {time_limit:g} with --method {used}, but only the method auto has a limit.")
     folder = Path(f"newfound-{stem_of(table)}") if out is None else out
     started, begin = datetime.now(UTC), time.perf_counter()
+    # Read before the folder is asked for, so that --force is never the cure for a mistake in the table.
+    form = Format(delimiter, encoding, decimal, sheet)
+    task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
     with new_folder(folder, FILES, force=force) as fresh:
-        form = Format(delimiter, encoding, decimal, sheet)
-        task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
         _introduce(task, output)
         model = _fit(task, output, used, n_novel, tuned, seed=seed, device=device, time_limit=time_limit)
         fitted = time.perf_counter()
