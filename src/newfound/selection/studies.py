@@ -9,12 +9,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from newfound import __version__
 from newfound.errors import InputError, MissingExtraError
 from newfound.folders import cache_folder
 from newfound.tables import Labels, Table
@@ -73,7 +73,7 @@ def describe_task(
     return {
         "table": _digest_of(table),
         "labels": hashlib.sha256(labels.codes.tobytes() + repr(labels.known_classes.tolist()).encode()).hexdigest(),
-        "discoverer": f"{type(discoverer).__name__} of newfound {version('newfound')}: {json.dumps(parameters)}",
+        "discoverer": f"{type(discoverer).__name__} of newfound {__version__}: {json.dumps(parameters)}",
         "space": repr(dict(space)),
         "scoring": json.dumps({name: _text_of(value) for name, value in scoring.items()}),
     }
