@@ -16,8 +16,9 @@ from newfound.discoverers.auto import InputMap
 from newfound.discoverers.packed import fit_together
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
 from newfound.records import Records
+from newfound.selection.evidence import Evidence
 from newfound.selection.n_classes import NClassesEstimate
-from newfound.selection.portfolio import Evidence, Ranking
+from newfound.selection.ranking import Ranking
 from newfound.tables import Layout
 from tests.discoverers.common import auto
 

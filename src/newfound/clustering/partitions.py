@@ -103,6 +103,15 @@ def partitions(
             yield method, found.labels_.astype(np.int64)
 
 
+def edge_shares(partition: Codes, neighbours: Indices, n_classes: int) -> Floats:
+    """Share of the edges that join each two classes, either end first; (n_classes, n_classes), sums to 1."""
+    pairs = partition[:, None] * n_classes + partition[neighbours]
+    joint = np.bincount(pairs.ravel(), minlength=n_classes**2).reshape(n_classes, n_classes).astype(np.float64)
+    joint += joint.T
+    joint /= joint.sum()
+    return joint
+
+
 def edge_information(partition: Codes, neighbours: Indices, n_classes: int) -> tuple[float, float]:
     """Measure what one end of an edge tells about the class of its other end.
 
@@ -119,10 +128,7 @@ def edge_information(partition: Codes, neighbours: Indices, n_classes: int) -> t
     within : float
         Share of the edges whose ends are of one class.
     """
-    pairs = partition[:, None] * n_classes + partition[neighbours]
-    joint = np.bincount(pairs.ravel(), minlength=n_classes**2).reshape(n_classes, n_classes).astype(np.float64)
-    joint += joint.T
-    joint /= joint.sum()
+    joint = edge_shares(partition, neighbours, n_classes)
     marginal = joint.sum(axis=0)
     found = joint > 0
     independent = np.outer(marginal, marginal)

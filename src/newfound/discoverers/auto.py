@@ -25,16 +25,11 @@ from newfound.learning.neighbours import neighbours_within
 from newfound.learning.progress import Progress
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.records import Records
+from newfound.selection.evidence import Evidence, gather_evidence
 from newfound.selection.hidden_classes import FEWEST_KNOWN
-from newfound.selection.portfolio import (
-    Evidence,
-    Ranking,
-    build_portfolio,
-    gather_evidence,
-    rank,
-    remake,
-    sample_of_each,
-)
+from newfound.selection.portfolio import build_portfolio
+from newfound.selection.ranking import Ranking, rank, remake
+from newfound.selection.sampling import sample_of_each
 from newfound.selection.space import Space
 from newfound.tables import Layout, TableEncoder
 from newfound.tables.state import finite_floats

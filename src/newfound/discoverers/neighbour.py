@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
 from newfound.discoverers.parameters import check_integer
 from newfound.errors import InputError, ModelFileError
-from newfound.selection.portfolio import sample
+from newfound.selection.sampling import sample
 from newfound.tables.state import finite_floats
 
 

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from newfound.clustering.graphs import nearest
+from newfound.clustering.partitions import edge_shares
 from newfound.clustering.whitening import whitening_map, within_class_covariance
 
 Codes = NDArray[np.int64]
@@ -159,9 +160,7 @@ def edge_statistics(neighbours: Codes, labels: Codes) -> dict[str, float]:
         edges from a class to the one it is most joined with, as a share of the smaller class's edges, mean over
         classes; "linked": how many times more edges than by chance the two most joined classes have.
     """
-    k = int(labels.max()) + 1
-    joint = np.bincount((labels[:, None] * k + labels[neighbours]).ravel(), minlength=k * k).reshape(k, k)
-    joint = (joint + joint.T) / (2.0 * joint.sum())
+    joint = edge_shares(labels, neighbours, int(labels.max()) + 1)
     share = joint.sum(axis=1)
     apart = joint - np.diag(np.diag(joint))
     return {

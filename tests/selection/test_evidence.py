@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newfound.selection import evidence as module
+from newfound.selection.evidence import Evidence, gather_evidence
+from newfound.selection.portfolio import Name, Portfolio
+from tests.selection.made_up import LAYOUT, N_NOVEL, D, lopsided, made, rng, table
+
+pytestmark = pytest.mark.usefixtures("few_trees")
+
+
+# ---- tasks
+
+
+def test_hidden_tasks_never_see_unlabelled_rows() -> None:
+    rows, codes, _ = table()
+    rows[codes < 0] = np.nan  # anything that touches them would show it
+    tasks = list(module._hidden_tasks(rows, codes, N_NOVEL, 6, rng()))
+    assert len(tasks) == 6
+    for fold, task_rows, task_codes, truth in tasks:
+        assert np.isfinite(task_rows).all()
+        assert len(fold) == 2
+        assert set(truth) == {0, 1}
+        assert (task_codes < 0).sum() == len(truth) == 50
+        assert set(task_codes) == {-1, 0, 1, 2}
+    evidence = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=1)
+    assert evidence.n_folds == 1
+
+
+def test_novel_labels_never_enter() -> None:
+    """The order of unlabelled rows is all that could tell their classes: it must not matter which rows are which."""
+    rows, codes, truth = table()
+    evidence = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=2)
+    other = rows.copy()
+    novel = codes < 0
+    other[novel] = np.random.default_rng(5).normal(size=(novel.sum(), D))
+    assert gather_evidence(other, codes, LAYOUT, N_NOVEL, rng(), n_tasks=2) == evidence
+    assert len(truth[novel])
+
+
+def test_hidden_rows_keep_their_classes() -> None:
+    rows, codes, _ = table()
+    rows[:, 0] = codes  # so that a row tells its class
+    for fold, task_rows, task_codes, truth in module._hidden_tasks(rows, codes, N_NOVEL, 3, rng()):
+        np.testing.assert_array_equal(task_rows[task_codes < 0, 0], np.sort(fold)[truth])
+        known = task_rows[task_codes >= 0, 0]
+        assert not set(known) & set(fold)
+        np.testing.assert_array_equal(np.unique(known, return_inverse=True)[1], task_codes[task_codes >= 0])
+
+
+@pytest.mark.parametrize("n_known", [1, 2])
+def test_too_few_known_classes_give_no_evidence(n_known: int) -> None:
+    rows, codes, _ = table(n_known)
+    assert gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=4) == Evidence()
+
+
+def test_a_hidden_class_that_the_sample_misses_is_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HIDDEN_ROWS", (20, 20))
+    codes = np.repeat([0, 1, 2], [4000, 1, 4000])
+    for _, _, task_codes, truth in module._hidden_tasks(np.zeros((len(codes), 1)), codes, 2, 6, rng()):
+        assert len(set(truth)) == 2
+        assert (task_codes < 0).sum() == 20
+
+
+class Clock:
+    """A time that goes on by a second whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+def test_no_task_is_begun_that_would_end_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, codes, _ = table()
+    monkeypatch.setattr(module, "time", Clock())
+    built = []
+
+    def build(*args: Any, **settings: Any) -> Portfolio:
+        module.time.now += 10.0  # type: ignore[attr-defined]
+        built.append(args[3])
+        return made([("a", "b")], [0.0], n=50)
+
+    monkeypatch.setattr(module, "build_portfolio", build)
+    gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=30.0)
+    assert len(built) == 2  # a third one would have ended after 36
+    assert gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=0.0) == Evidence()
+
+
+# ---- what they say
+
+
+def test_evidence_of_clear_classes() -> None:
+    rows, codes, _ = table()
+    evidence = gather_evidence(rows, codes, LAYOUT, 2, rng(), n_tasks=3)
+    assert evidence.n_folds == 3
+    assert set(evidence.accuracy) == set(evidence.advantage)
+    assert max(evidence.accuracy.values()) == 1.0
+    assert all(0 <= accuracy <= 1 for accuracy in evidence.accuracy.values())
+    assert abs(np.mean(list(evidence.advantage.values()))) < 0.05
+    assert 0 <= evidence.trust_in_accuracy <= 1
+    assert 0 <= evidence.trust_in_information <= 1
+
+
+def result(fold: tuple[int, ...], names: list[Name], information: list[float], accuracy: list[float]) -> Any:
+    return module._Result(fold, made(names, information), np.array(accuracy), within=1.0)
+
+
+def test_trust_is_how_well_tasks_are_foretold() -> None:
+    names = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    one = result((0, 1), names, [1, 2, 3, 4], [0.5, 0.6, 0.7, 0.8])
+    other = result((2, 3), names, [1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4])
+    evidence = module._weigh([one, other])
+    assert evidence.trust_in_information == evidence.trust_in_accuracy == pytest.approx(1.0)
+    assert evidence.accuracy == pytest.approx(dict(zip(names, [0.3, 0.4, 0.5, 0.6], strict=True)))
+    assert evidence.advantage == pytest.approx(dict(zip(names, [-0.15, -0.05, 0.05, 0.15], strict=True)))
+    against = module._weigh([one, replace(other, accuracy=other.accuracy[::-1])])
+    assert against.trust_in_accuracy == against.trust_in_information == 0.0
+    # The same classes, hidden again, foretell nothing about others.
+    assert module._weigh([one, replace(one)]).trust_in_accuracy == 0.0
+
+
+def test_candidates_that_a_task_did_not_allow_are_judged_by_the_others() -> None:
+    names = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    evidence = module._weigh(
+        [
+            result((0, 1), names, [1, 2, 3, 4], [0.5, 0.6, 0.7, 0.8]),
+            result((1, 2), names[:3], [1, 2, 3], [0.1, 0.2, 0.3]),
+        ]
+    )
+    assert evidence.accuracy["b", "y"] == pytest.approx(0.8)
+    assert np.isfinite(list(evidence.advantage.values())).all()
+
+
+def test_the_gain_of_cleaner_partitions_is_measured_on_hidden_classes() -> None:
+    accuracy = np.array([0.9, 0.6, 1.0])
+    one = module._Result((0, 1), lopsided(), accuracy, within=0.9)
+    assert module._weigh([one]).gain_of_cleaner == pytest.approx(-0.3)
+    silent = replace(one, portfolio=made(one.portfolio.names, [3.0, 2.0, 1.0]))
+    assert module._weigh([one, silent]).gain_of_cleaner == pytest.approx(-0.3)  # nothing was exchanged there
+    assert module._weigh([silent]).gain_of_cleaner == 0.0
+    assert module._weigh([one, silent]).within == pytest.approx(0.9)
