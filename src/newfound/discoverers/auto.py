@@ -21,6 +21,7 @@ from newfound.discoverers.packed import PackedDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
 from newfound.errors import ModelFileError, warn_user
 from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
+from newfound.learning.machine import one_thread
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.progress import Progress
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
@@ -200,23 +201,24 @@ class AutoDiscoverer(PackedDiscoverer):
             return nothing_to_choose, np.arange(len(rows)), partition
         some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
         with Progress(_N_TASKS + 2, self.verbose) as progress:
-            progress.announce("making candidates")
             begin = time.monotonic()
             deadline = self._deadline(_TIME_FOR_PORTFOLIO)
-            portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
-            progress.advance()
-            progress.announce("hiding known classes")
-            evidence = gather_evidence(
-                rows,
-                codes,
-                layout,
-                n_novel,
-                rng,
-                n_tasks=_N_TASKS,
-                deadline=self._deadline(_TIME_FOR_EVIDENCE),
-                seconds_each=time.monotonic() - begin,
-                on_task=progress.advance,
-            )
+            with one_thread():  # of samples so small, threads that wait for each other take twice the time
+                progress.announce("making candidates")
+                portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
+                progress.advance()
+                progress.announce("hiding known classes")
+                evidence = gather_evidence(
+                    rows,
+                    codes,
+                    layout,
+                    n_novel,
+                    rng,
+                    n_tasks=_N_TASKS,
+                    deadline=self._deadline(_TIME_FOR_EVIDENCE),
+                    seconds_each=time.monotonic() - begin,
+                    on_task=progress.advance,
+                )
             choice = rank(portfolio, evidence, rng)
             progress.announce("making the best anew")
             many = (codes < 0) | np.isin(np.arange(len(codes)), some)

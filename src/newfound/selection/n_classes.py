@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from newfound.errors import InputError
+from newfound.learning.machine import one_thread
 from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
 from newfound.selection.criteria import SCALED, Curves, Task, criteria_curves
@@ -206,9 +207,10 @@ def estimate_from_rows(
     prior, weights = (_PRIOR, _WEIGHTS) if n_known else (_BLIND_PRIOR, _BLIND_WEIGHTS)
     task = _drawn_task(rows, codes, unlabelled, known, _MOST_UNLABELLED, rng)
     n_classes = _countable(task.unlabelled, max(most, SCALED))
-    curves = criteria_curves(task, n_classes, rng) if len(n_classes) > 1 else {}
-    if curves and n_known >= _FEWEST_KNOWN:
-        weights = _tuned(weights, list(_hidden_tasks(rows, codes, rng)), rng)
+    with one_thread():
+        curves = criteria_curves(task, n_classes, rng) if len(n_classes) > 1 else {}
+        if curves and n_known >= _FEWEST_KNOWN:
+            weights = _tuned(weights, list(_hidden_tasks(rows, codes, rng)), rng)
     short = {name: curve[:most] for name, curve in curves.items()}
     return _conclude(prior.curve(n_classes[:most], n_known), short, {**weights, **_FIXED_WEIGHTS})
 
