@@ -65,6 +65,7 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
                 "tune",
                 "rename",
                 "merge",
+                "split",
                 "demo",
                 "info",
                 "bench",

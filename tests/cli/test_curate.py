@@ -33,9 +33,30 @@ def test_merge(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert model.novel_classes_.tolist() == ["novel_1"]
 
 
+def test_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["split", MODEL, "table.csv", "novel_0", "--parts", "3", "--out", "divided.newfound"]) == 0
+    printed = capsys.readouterr().out
+    assert "Novel classes now: novel_0_1, novel_0_2, novel_0_3, novel_1." in printed
+    divided = load("divided.newfound")
+    assert divided.novel_classes_.tolist() == ["novel_0_1", "novel_0_2", "novel_0_3", "novel_1"]
+    whole, parts = load(MODEL).labels_, divided.labels_
+    assert {part for part, found in zip(parts, whole, strict=True) if found == "novel_0"} == set(
+        divided.novel_classes_[:3]
+    )
+    assert (parts[whole != "novel_0"] == whole[whole != "novel_0"]).all()
+    assert run(["split", MODEL, "table.csv", "novel_1", "--force", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["novel_classes"] == ["novel_0", "novel_1_1", "novel_1_2"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
+        (["split", MODEL, "table.csv", "novel_0"], "This changes model.newfound; add --force to change it"),
+        (["split", MODEL, "table.csv", "novel_0", "--parts", "1", "--force"], "--parts 1"),
+        (["split", MODEL, "table.csv", "cat", "--force"], "cat"),
+        (["split", MODEL, "table.csv", "novel_9", "--force"], "no such class"),
+        (["split", MODEL, "nowhere.csv", "novel_0", "--force"], "nowhere.csv"),
+        (["split", MODEL, "table.csv", "novel_0", "--parts", "500", "--force"], "500"),
         (["rename", MODEL, "novel_0=emu"], "This changes model.newfound; add --force to change it"),
         (["rename", MODEL, "novel_0=emu", "--out", MODEL], "model.newfound is there already; add --force"),
         (["rename", MODEL, "novel_0", "--force"], "Got novel_0, but expected OLD=NEW"),
@@ -84,9 +105,10 @@ def test_classes_have_the_names_that_files_have(folder: Path, capsys: pytest.Cap
     [
         (["rename", MODEL, "novel_0"], "expected OLD=NEW"),
         (["merge", MODEL, "novel_0", "novel_9"], "novel_9"),
+        (["split", MODEL, "table.csv", "novel_9"], "novel_9"),
         (["discover", "table.csv", "--target", "anmal", "--out", "there"], "no such column"),
     ],
-    ids=["rename", "merge", "discover"],
+    ids=["rename", "merge", "split", "discover"],
 )
 def test_force_is_never_the_cure_for_another_mistake(
     folder: Path, arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]

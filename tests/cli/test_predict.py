@@ -22,6 +22,15 @@ def test_new_rows_get_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert printed.err == ""
 
 
+@pytest.mark.parametrize("mark", [",", "."])
+def test_probabilities_are_written_like_the_other_numbers(folder: Path, mark: str) -> None:
+    body = [[size.replace(".", mark), weight.replace(".", mark), *rest] for size, weight, *rest in tables.rows()]
+    tables.write(folder / "semicolons.csv", body, delimiter=";")
+    assert run(["predict", "model.newfound", "semicolons.csv"]) == 0
+    _, found = tables.read(folder / "semicolons-labels.csv", ";")
+    assert all(row[-2][1] == mark and float(row[-2].replace(mark, ".")) > 0.5 for row in found)
+
+
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["predict", "model.newfound", "truth.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

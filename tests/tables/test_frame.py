@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,8 @@ def test_listed() -> None:
         (pd.Series([1, 2]), "Expected 2D array, got 1D array instead"),
         (pl.Series([1, 2]), "Expected 2D array, got 1D array instead"),
         (5, "got scalar instead"),
+        ("rows.csv", "Got the name of a file, 'rows.csv', as X; read the table first"),
+        (Path("rows.csv"), "Got the name of a file, 'rows.csv', as X"),
         (np.zeros((2, 2, 2)), "dim 3"),
         ([[1, 2], [3]], "cannot be read as a table"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "duplicate column names: column 'a'"),

@@ -13,7 +13,7 @@ import typer
 
 from newfound import __version__
 from newfound.cli.bench import bench
-from newfound.cli.curate import merge, rename
+from newfound.cli.curate import merge, rename, split
 from newfound.cli.demo import demo
 from newfound.cli.discover import discover
 from newfound.cli.estimate import estimate
@@ -37,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, demo, info):
+for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, split, demo, info):
     app.command()(_command)
 app.add_typer(bench, name="bench")
 

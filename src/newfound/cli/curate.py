@@ -1,4 +1,4 @@
-"""`newfound rename` and `newfound merge`: name what was found, and join what is one class."""
+"""`newfound rename`, `merge` and `split`: name what was found, join what is one class, divide what is not."""
 
 from __future__ import annotations
 
@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.options import ForceOption, JsonOption, ModelArgument
+from newfound.cli.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    ModelArgument,
+    SheetOption,
+    TableArgument,
+)
 from newfound.cli.output import Output
-from newfound.cli.reading import load_model
+from newfound.cli.reading import Format, load_model, read_columns, read_table_file
 from newfound.cli.writing import check_new
 from newfound.errors import InputError
 
@@ -59,6 +68,37 @@ def merge(
     output = Output(as_json)
     found = load_model(model)
     found.merge([_class(name, found) for name in classes], into=None if into is None else _typed(into, found))
+    _finish(found, _place(model, out, force), output)
+
+
+def split(
+    model: ModelArgument,
+    table: TableArgument,
+    name: Annotated[str, typer.Argument(metavar="CLASS", help="A novel class that is several.")],
+    parts: Annotated[int, typer.Option("--parts", "-n", metavar="N", help="Number of parts, at least 2.")] = 2,
+    out: OutOption = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make several classes of one.
+
+    The rows of TABLE that are of the class say where it is divided; the table in which it was found is the best one.
+    Changes MODEL itself with --force, or writes another:
+
+        newfound split newfound-attacks/model.newfound attacks.csv novel_0 --parts 3 --force
+    """
+    output = Output(as_json)
+    if parts < 2:
+        raise InputError(f"Got --parts {parts}, but a class is split into 2 or more.")
+    found = load_model(model)
+    class_ = _class(name, found)
+    columns = read_columns(read_table_file(table, Format(delimiter, encoding, decimal, sheet), output), output)
+    with output.busy("Splitting"), output.speaking_of(table):
+        found.split(class_, parts, columns)
     _finish(found, _place(model, out, force), output)
 
 

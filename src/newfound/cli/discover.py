@@ -161,7 +161,7 @@ def _write_results(
         title = f"Novel classes in {task.file.path.name}"
         report = report_facts(model, task.table, labels, title=title, random_state=seed)
         (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
-    write_labels(fresh / LABELS, task.file, labelling.columns(task.file.names, output))
+    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output))
     explained = {str(one["name"]): one for one in report["explanation"]["classes"]}
     return run_facts(task, method, seed, model, labelling, explained)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from newfound.tables.cells import text_of
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
     from newfound.tables import Table
+    from newfound.tables.files import TableFile
 
 _COLUMNS = ("class", "probability", "is_novel")
 
@@ -54,18 +54,21 @@ class Labelling:
         """Name of each row's class; "" where the model was too unsure."""
         return ["" if code < 0 else self.classes[code] for code in self.codes.tolist()]
 
-    def columns(self, taken: Sequence[str], output: Output) -> dict[str, list[str]]:
-        """Return what is written beside the rows; names that the table has get a prefix, with a note."""
-        names = list(_COLUMNS)
+    def columns(self, file: TableFile, output: Output) -> dict[str, list[str]]:
+        """Return what is written beside the rows of a file; names that it has get a prefix, with a note."""
+        names, taken = list(_COLUMNS), file.names
         while set(names) & set(taken):
             names = [f"newfound_{name}" for name in names]
         if names[0] != _COLUMNS[0]:
             clash = ", ".join(repr(name) for name in _COLUMNS if name in taken)
             output.note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
+        probabilities = (f"{one:.4f}" for one in self.probability.tolist())
+        if file.has_decimal_commas():
+            probabilities = (one.replace(".", ",") for one in probabilities)
         novel = ("true" if one else "false" for one in self.is_novel.tolist())
         return {
             names[0]: self.names,
-            names[1]: [f"{one:.4f}" for one in self.probability.tolist()],
+            names[1]: [*probabilities],
             names[2]: ["" if unsure else one for one, unsure in zip(novel, self.unsure.tolist(), strict=True)],
         }
 

@@ -68,7 +68,7 @@ def predict(
 
     with output.busy("Predicting"), output.speaking_of(table):
         labelling = label_rows(found, columns, abstain=abstain, only_novel=only_novel)
-    beside = labelling.columns(file.names, output)
+    beside = labelling.columns(file, output)
     if printed:
         write_labels(sys.stdout, file, beside)
         sys.stdout.flush()  # while an error can still be told

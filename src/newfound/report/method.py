@@ -171,7 +171,11 @@ def next_commands(names: Sequence[Any]) -> list[str]:
     commands = [f"newfound rename model.newfound {renamed} --out named.newfound"]
     if len(names) > 1:
         commands.append(f"newfound merge named.newfound {new} {shlex.quote(class_name(names[1]))} --force")
-    return [*commands, "newfound predict named.newfound new_rows.csv"]
+    return [
+        *commands,
+        f"newfound split named.newfound table.csv {new} --force",
+        "newfound predict named.newfound new_rows.csv",
+    ]
 
 
 def _pairs(pairs: Mapping[str, str | None]) -> Html:

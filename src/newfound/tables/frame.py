@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -85,6 +86,11 @@ def read_table(X: Any, *, what: str = "X") -> Table:
     if hasattr(X, "nnz") and hasattr(X, "toarray"):
         raise InputError(
             f"{what} is a sparse matrix ({type(X).__name__}), which is not supported; pass {what}.toarray()."
+        )
+    if isinstance(X, str | os.PathLike):
+        raise InputError(
+            f"Got the name of a file, {os.fspath(X)!r}, as {what}; read the table first, for example with "
+            f"pandas.read_csv, and pass {_ACCEPTED}."
         )
     if _is_dataframe(X):
         return _read_dataframe(X, what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -20,6 +21,7 @@ from newfound.tables.frame import Table, listed, read_table
 
 _MOST_NAMES = 12
 _TEXT_ROWS = 4096
+_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _INDEX = re.compile(r"__index_level_\d+__")  # as pandas names the index of a frame that it saves
 
 
@@ -71,6 +73,11 @@ class TableFile:
             raise InputError(
                 f"{self.path} has duplicate column names: {listed(twice)}. Give every column a name of its own."
             )
+
+    def has_decimal_commas(self) -> bool:
+        """Whether numbers are written with a comma: they may be, and some cell among the first rows is."""
+        first = (cell for column in self.columns for cell in itertools.islice(column, _TEXT_ROWS))
+        return self.decimal == "," and any(isinstance(cell, str) and _COMMA.fullmatch(cell.strip()) for cell in first)
 
     def place(self, name: str, option: str) -> int:
         """Place of a column; InputError, naming the option that asked for it, where there is none."""
