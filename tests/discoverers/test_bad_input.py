@@ -118,7 +118,7 @@ BAD_TABLES = (
     Bad("series", r"Expected 2D array, got 1D array.*Reshape your data", lambda: frame()["width"]),
     Bad("cube", r"dim 3, but expected 2.*one column a feature", lambda: numbers()[None]),
     Bad("lazy", r"lazy frame.*collect\(\)", lambda: pl.DataFrame(numbers()).lazy()),
-    Bad("text", r"Expected 2D array.*DataFrame", lambda: "table.csv"),
+    Bad("text", r"name of a file, .table.csv.*read the table first.*DataFrame", lambda: "table.csv"),
     Bad("nothing", r"Expected 2D array.*DataFrame", lambda: None),
 )
 
