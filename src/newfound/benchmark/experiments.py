@@ -67,7 +67,7 @@ _MOST_SWEEP_SEEDS = 3  # ... which have so many
 _N_SEARCHED = {"mnist": 30}  # settings that the search tries; 60 for the others
 N_CLASS_SPLITS = 5
 N_LABEL_FREE_SEEDS = 3
-_TUNING = {"n_trials": 10, "time_limit": 60}  # what the tuning by hidden classes may take, in settings and seconds
+_TUNING = {"n_trials": 20, "time_limit": 120}  # what the tuning by hidden classes may take, in settings and seconds
 
 
 def plan(
