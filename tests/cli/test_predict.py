@@ -24,8 +24,9 @@ def test_new_rows_get_a_class(folder: Path, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize("mark", [",", "."])
 def test_probabilities_are_written_like_the_other_numbers(folder: Path, mark: str) -> None:
-    body = [[size.replace(".", mark), weight.replace(".", mark), *rest] for size, weight, *rest in tables.rows()]
-    tables.write(folder / "semicolons.csv", body, delimiter=";")
+    body = [[size.replace(".", mark), weight.replace(".", mark), *rest, "x"] for size, weight, *rest in tables.rows()]
+    body[0][-1] = "1,5"  # one text that looks like a number says nothing
+    tables.write(folder / "semicolons.csv", body, [*tables.HEADING, "remark"], delimiter=";")
     assert run(["predict", "model.newfound", "semicolons.csv"]) == 0
     _, found = tables.read(folder / "semicolons-labels.csv", ";")
     assert all(row[-2][1] == mark and float(row[-2].replace(mark, ".")) > 0.5 for row in found)

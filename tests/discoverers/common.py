@@ -10,8 +10,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pytest
 
 import newfound as nf
+
+# After so few epochs a network may leave a novel class empty and say so; two known classes are few for AutoDiscoverer.
+FEW_EPOCHS, FEW_KNOWN = "ignore:.*have no rows", "ignore:The evidence for these novel classes is weak"
+SMALL = [pytest.mark.filterwarnings(FEW_EPOCHS), pytest.mark.filterwarnings(FEW_KNOWN)]
+"""Marks of modules in which small discoverers warn, and are right."""
 
 N_EACH = 15
 N_CLASSES = 4

@@ -22,9 +22,11 @@ from newfound.learning.progress import Progress
 from newfound.metrics import clustering_accuracy
 from tests.discoverers.common import (
     DISCOVERERS,
+    FEW_KNOWN,
     LABEL_TYPES,
     NOVEL,
     PACKED,
+    SMALL,
     TRUTH,
     WITH_MEMBERS,
     WITHOUT_LABELS,
@@ -43,9 +45,7 @@ from tests.discoverers.common import (
     whitened_kmeans,
 )
 
-# After so few epochs a network may leave a novel class empty and say so; two known classes are few for AutoDiscoverer.
-FEW_EPOCHS, FEW_KNOWN = "ignore:.*have no rows", "ignore:The evidence for these novel classes is weak"
-pytestmark = [pytest.mark.filterwarnings(FEW_EPOCHS), pytest.mark.filterwarnings(FEW_KNOWN)]
+pytestmark = SMALL
 
 every = pytest.mark.parametrize("make", DISCOVERERS)
 packed = pytest.mark.parametrize("make", PACKED)

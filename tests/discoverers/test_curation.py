@@ -23,6 +23,7 @@ from tests.discoverers.common import (
     DISCOVERERS,
     LABEL_TYPES,
     NOVEL,
+    SMALL,
     TRUTH,
     WITH_MEMBERS,
     LabelType,
@@ -37,10 +38,7 @@ from tests.discoverers.common import (
 )
 from tests.oracles import curation as oracle
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*have no rows"),
-    pytest.mark.filterwarnings("ignore:The evidence for these novel classes is weak"),
-]
+pytestmark = SMALL
 
 TEXTS = np.array(["ant" if code == 0 else "bee" if code == 1 else None for code in integer_labels()], dtype=object)
 GROUPS = np.random.default_rng(1).normal(0, 0.3, (6, 15, 2)) + np.array(

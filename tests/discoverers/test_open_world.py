@@ -20,6 +20,7 @@ from tests.discoverers.common import (
     LABEL_TYPES,
     NOVEL,
     PACKED,
+    SMALL,
     TRUTH,
     LabelType,
     Maker,
@@ -35,10 +36,7 @@ from tests.discoverers.common import (
 )
 from tests.oracles import open_world as oracle
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*have no rows"),
-    pytest.mark.filterwarnings("ignore:The evidence for these novel classes is weak"),
-]
+pytestmark = SMALL
 
 CENTRES = np.array([[0, 0], [2, 0], [0, 2], [6, 6], [9, 0]], dtype=float)
 MANY = np.repeat(np.arange(5), 200)  # three known classes that overlap, and two novel ones

@@ -16,7 +16,7 @@ MISSING_WORDS = frozenset(
 )
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
-_COMMA_NUMBER = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?", re.ASCII)
+COMMA_NUMBER = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?", re.ASCII)
 _CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # 007 is a name, not a number
 _BOOLEANS = {"true": True, "false": False}
 _TIME = r"(?P<time>[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
@@ -89,7 +89,7 @@ def _meaning(present: dict[str, str], decimal: str) -> tuple[dict[str, Any], str
         numbers = {text for text in texts if _NUMBER.fullmatch(text)}
         if len(numbers) == len(texts):
             return {cell: float(text) for cell, text in present.items()}, ""
-        if decimal == "," and all(_COMMA_NUMBER.fullmatch(text) for text in texts):
+        if decimal == "," and all(COMMA_NUMBER.fullmatch(text) for text in texts):
             return {cell: float(text.replace(",", ".")) for cell, text in present.items()}, ""
         if len(numbers) > max(_MANY_NUMBERS, _MOSTLY * len(texts)):
             return dict(present), _nearly_numbers(texts - numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections import Counter
@@ -16,12 +15,11 @@ import numpy as np
 
 from newfound.errors import InputError
 from newfound.tables.cells import parse_number, shown, text_of
-from newfound.tables.files.columns import read_column
+from newfound.tables.files.columns import COMMA_NUMBER, is_blank, read_column
 from newfound.tables.frame import Table, listed, read_table
 
 _MOST_NAMES = 12
 _TEXT_ROWS = 4096
-_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
 _INDEX = re.compile(r"__index_level_\d+__")  # as pandas names the index of a frame that it saves
 
 
@@ -75,9 +73,8 @@ class TableFile:
             )
 
     def has_decimal_commas(self) -> bool:
-        """Whether numbers are written with a comma: they may be, and some cell among the first rows is."""
-        first = (cell for column in self.columns for cell in itertools.islice(column, _TEXT_ROWS))
-        return self.decimal == "," and any(isinstance(cell, str) and _COMMA.fullmatch(cell.strip()) for cell in first)
+        """Whether some column is of numbers written with a comma, as far as its first rows tell."""
+        return self.decimal == "," and any(_are_comma_numbers(column[:_TEXT_ROWS]) for column in self.columns)
 
     def place(self, name: str, option: str) -> int:
         """Place of a column; InputError, naming the option that asked for it, where there is none."""
@@ -147,6 +144,11 @@ def _of_arrow(column: Any, name: str) -> Any:
     import pyarrow as pa
 
     return read_table(pa.table({name: column})).columns[name]
+
+
+def _are_comma_numbers(cells: Sequence[Any]) -> bool:
+    texts = [cell.strip() if isinstance(cell, str) else "" for cell in cells if not is_blank(cell)]
+    return any("," in text for text in texts) and all(COMMA_NUMBER.fullmatch(text) for text in texts)
 
 
 def _refuse_infinite(columns: dict[str, Any], path: Path) -> None:
