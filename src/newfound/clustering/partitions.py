@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import stats
 from scipy.cluster.hierarchy import ClusterWarning
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -138,9 +139,7 @@ def edge_information(partition: Codes, neighbours: Indices, n_classes: int) -> t
 
 def entropy(partition: Codes) -> float:
     """Entropy of the classes' shares, in nats."""
-    shares = np.bincount(partition) / len(partition)
-    shares = shares[shares > 0]
-    return float(-(shares * np.log(shares)).sum())
+    return float(stats.entropy(np.bincount(partition)))
 
 
 def _kmeans(rows: Floats, n_classes: int, rng: np.random.RandomState, n_init: int) -> KMeans:

@@ -21,6 +21,7 @@ from newfound.explanation.screening import telling_columns
 from newfound.explanation.stability import StabilitySource, bootstrap_stability, has_members, member_stability
 from newfound.explanation.wording import class_name, share_text
 from newfound.parameters import check_integer, pick_generator
+from newfound.selection.sampling import sample
 from newfound.tables import Table, read_table
 from newfound.tables.cells import shown
 
@@ -243,21 +244,17 @@ def _size(view: _View, code: int) -> dict[str, Any]:
 
 def _profiles(view: _View, code: int, drawn: Rows, rng: np.random.RandomState) -> dict[str, Any]:
     """Compare a class with rows that were drawn from the whole table, and with the nearest known class."""
-    here = view.table.take(_at_most(np.flatnonzero(view.codes == code), _PROFILE_ROWS, rng))
+    here = view.table.take(sample(np.flatnonzero(view.codes == code), _PROFILE_ROWS, rng))
     nearest = nearest_known(view.latent, view.codes[view.some], code, np.array(view.known, dtype=np.int64))
     against: list[Shift] = []
     if nearest is not None:
-        theirs = _at_most(np.flatnonzero(view.codes == nearest[0]), _PROFILE_ROWS, rng)
+        theirs = sample(np.flatnonzero(view.codes == nearest[0]), _PROFILE_ROWS, rng)
         against = profile(here, view.table.take(theirs))
     return {
         "profile": profile(here, view.table.take(drawn[view.codes[drawn] != code])),
         "against_nearest": against,
         "nearest_known": None if nearest is None else NearestKnown(view.names[nearest[0]], nearest[1]),
     }
-
-
-def _at_most(rows: Rows, most: int, rng: np.random.RandomState) -> Rows:
-    return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
 def _rows(view: _View, code: int, n: int, told: Collection[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.explanation.columns import Codes, Floats
+from newfound.selection.sampling import sample
 
 Rows = NDArray[np.intp]
 
@@ -66,6 +67,5 @@ def draw(codes: Codes, most: int, rng: np.random.RandomState) -> Sample:
 
 def draw_of_each(codes: Codes, most: int, rng: np.random.RandomState) -> Rows:
     """Draw at most ``most`` rows of each class, in ascending order."""
-    rows = [np.flatnonzero(codes == code) for code in np.unique(codes)]
-    drawn = [some if len(some) <= most else rng.choice(some, most, replace=False) for some in rows]
+    drawn = [sample(np.flatnonzero(codes == code), most, rng) for code in np.unique(codes)]
     return np.sort(np.concatenate(drawn)) if drawn else np.empty(0, dtype=np.intp)
