@@ -99,6 +99,25 @@ def test_methods_stand_beside_their_like_in_the_later_study() -> None:
     assert [row["ACC, difference"] for row in records(table)] == ["−0.4", "−3.0", "+7.0"]
 
 
+def test_tuning_says_what_was_tried_and_whether_it_helped() -> None:
+    tried = {0: {"n_tried": 1, "hidden_score": 0.8}, 1: {"n_tried": 20, "hidden_score": 0.9}}
+    lines = [compared(0.6, "tabular_ncd", class_split=split) for split in tried]
+    for split, facts in tried.items():
+        lines += [compared(0.7, "tuned_tabular_ncd", class_split=split, seed=seed, **facts) for seed in range(3)]
+    assert records(build_tables(lines)["label_free_tuning"]) == [
+        {
+            "Dataset": "Pendigits",
+            "Settings tried": "1 to 20",
+            "Defaults left": "1 of 2",
+            "Score, defaults": "0.80",
+            "Score, chosen": "0.85",
+            "ACC, defaults": "60.0",
+            "ACC, tuned": "70.0",
+        }
+    ]
+    assert "label_free_tuning" not in build_tables(LINES)
+
+
 def test_seconds_by_device() -> None:
     lines = [compared(0.5, "kmeans"), compared(0.5, "auto", device="cuda", device_name="NVIDIA H200", fit_seconds=800)]
     cpu, gpu = records(build_tables(lines)["label_free_seconds"])

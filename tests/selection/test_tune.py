@@ -98,6 +98,25 @@ def test_every_fit_has_the_same_splits_and_never_a_novel_label(fits: list[dict[s
         assert fit["n_novel_classes"] == 5
 
 
+def test_settings_can_be_scored_on_a_sample_with_all_classes(fits: list[dict[str, Any]]) -> None:
+    X, y = np.tile(TABLE, (20, 1)), np.tile(LABELS, 20)
+    rare = np.flatnonzero(y == 4)[5:]
+    X, y = np.delete(X, rare, axis=0), np.delete(y, rare)
+    tuned(X=X, y=y, n_trials=2, max_rows=200)
+    rows = [fit["y"].tolist() for fit in fits]
+    assert len({tuple(one) for one in rows}) == 3
+    for fit in fits:
+        assert 150 < len(fit["y"]) <= 205
+        assert 0.2 < np.mean(fit["classes"] >= 5) < 0.7  # three of seven rows, of which some known ones are held out
+        assert set(fit["classes"]) == set(range(8))
+    fits.clear()
+    tuned(n_trials=2, max_rows=len(LABELS))
+    drawn = [fit["y"].tolist() for fit in fits]
+    fits.clear()
+    tuned(n_trials=2)
+    assert drawn == [fit["y"].tolist() for fit in fits]
+
+
 def test_novel_labels_change_nothing() -> None:
     results = []
     for seed in (0, 1):
@@ -284,7 +303,9 @@ def test_a_time_limit_is_kept(monkeypatch: pytest.MonkeyPatch, seconds: list[flo
 
 
 def test_the_first_trial_is_made_in_any_case() -> None:
-    result = tuned(time_limit=1e-6)
+    with pytest.warns(UserWarning, match="Nothing was tuned: .* time_limit=1e-06 left no time") as caught:
+        result = tuned(time_limit=1e-6)
+    assert caught[0].filename == __file__
     assert len(result.trials) == 1
     assert result.best_score == result.default_score
 
@@ -316,6 +337,7 @@ def test_progress_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> Non
     [
         ({"n_trials": 0}, "n_trials=0"),
         ({"time_limit": 0}, "time_limit=0"),
+        ({"max_rows": 99}, "max_rows=99"),
         ({"metric": "accuracy"}, "metric='accuracy'"),
         ({"space": {}}, "no parameters that are worth tuning"),
         ({"space": {"depth": Whole(1, 3)}}, "'depth', which is no parameter"),

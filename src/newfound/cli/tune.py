@@ -46,6 +46,9 @@ def tune(
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="SECONDS", help="After which no more fits are begun.")
     ] = None,
+    max_rows: Annotated[
+        int | None, typer.Option("--max-rows", metavar="N", help="Score settings on a sample of so many rows.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Settings to write; tuned-METHOD.json by default."),
@@ -91,6 +94,7 @@ def tune(
                 task.target.labels,
                 n_trials=trials,
                 time_limit=time_limit,
+                max_rows=max_rows,
                 random_state=seed,
                 verbose=int(output.shows_progress),
             )

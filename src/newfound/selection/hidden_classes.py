@@ -19,6 +19,7 @@ from newfound.metrics import novel_scores
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 from newfound.records import Records
 from newfound.selection.packs import Discoverer, check_discoverer, fit_pack
+from newfound.selection.sampling import sample_in_proportion
 from newfound.selection.space import with_settings
 from newfound.tables import Labels, Table, read_labels, read_table
 
@@ -33,6 +34,7 @@ FEWEST_KNOWN = 3
 _MOST_SPLITS = 5  # unless more are asked for: each is a fit
 _REDRAWS = 20
 _MOST_WATCHED = 5_000
+_FEW_ROWS = 10  # of every class, however rare, that a sample has
 
 
 class HiddenClassKFold:
@@ -286,6 +288,13 @@ class HiddenTable:
     def __init__(self, X: Any, y: Any) -> None:
         self.table: Table = read_table(X)
         self.labels: Labels = read_labels(y, self.table.n_rows)
+
+    def sample(self, most: int, rng: np.random.RandomState) -> HiddenTable:
+        """Draw about so many rows, some of every class; itself where it has no more."""
+        if self.table.n_rows <= most:
+            return self
+        rows = sample_in_proportion(self.labels.codes, most, _FEW_ROWS, rng)
+        return HiddenTable(self.table.take(rows), self.labels.codes[rows])
 
     def count_novel(self, discoverer: Any, rng: np.random.RandomState) -> int:
         """Count the novel classes: what the discoverer was told, or an estimate."""

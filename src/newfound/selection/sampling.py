@@ -17,3 +17,13 @@ def sample_of_each(codes: Codes, most: int, rng: np.random.RandomState) -> NDArr
     """Row numbers of at most ``most`` labelled and ``most`` unlabelled rows, in ascending order."""
     labelled, unlabelled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     return np.sort(np.concatenate([sample(labelled, most, rng), sample(unlabelled, most, rng)]))
+
+
+def sample_in_proportion(codes: Codes, most: int, fewest: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Row numbers of about ``most`` rows, in ascending order.
+
+    Every class, and the rows without one, has its share, but at least ``fewest`` rows where it has so many.
+    """
+    parts = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+    share = min(1.0, most / len(codes))
+    return np.sort(np.concatenate([sample(rows, max(fewest, round(share * len(rows))), rng) for rows in parts]))

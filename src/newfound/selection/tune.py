@@ -22,6 +22,7 @@ from newfound.selection.studies import Study, describe_task, load_optuna, open_s
 
 _AT_ONCE = 10  # settings that are proposed and fitted before the search learns of any of them
 _JUDGED_AFTER = 5  # complete trials, from which on those that fall behind are given up
+_FEWEST_ROWS = 100  # that a sample may have
 _GRACE = 1.1  # of the time limit, within which a fit has to end by what fits took so far
 
 
@@ -103,6 +104,7 @@ def tune(
     *,
     n_trials: int = 50,
     time_limit: float | None = None,
+    max_rows: int | None = None,
     space: Mapping[str, Space] | None = None,
     cv: Any = None,
     metric: str = "f1",
@@ -130,6 +132,9 @@ def tune(
         the same call.
     time_limit : float or None, default=None
         Seconds after which no more fits are begun. The discoverer as given is scored in any case.
+    max_rows : int or None, default=None
+        About so many rows, drawn at random in the proportion of the classes, on which settings are scored. None is all
+        rows. What is returned is unfitted, so that it can be fitted on all rows in the end.
     space : mapping of parameter to Real, Whole or Choice, optional
         What to try; None is ``discoverer.search_space()``.
     cv, metric, with_unlabelled
@@ -174,6 +179,8 @@ def tune(
     n_trials = check_integer("n_trials", n_trials, low=1)
     if time_limit is not None:
         check_real("time_limit", time_limit, low=0, open_low=True)
+    if max_rows is not None:
+        check_integer("max_rows", max_rows, low=_FEWEST_ROWS)
     check_choice("metric", metric, METRICS)
     space = check_space(getattr(discoverer, "search_space", dict)() if space is None else space, discoverer)
     own_seed = int(pick_generator(random_state).randint(2**31 - 1))
@@ -182,14 +189,15 @@ def tune(
         table = HiddenTable(X, y)
         seeded = random_state if isinstance(random_state, (int, np.integer)) else None
         scoring = {"cv": cv, "metric": metric, "with_unlabelled": with_unlabelled, "random_state": seeded}
+        scoring |= {} if max_rows is None else {"max_rows": max_rows}
         task = describe_task(table.table, table.labels, discoverer, space, scoring)
         study = open_study(storage, study_name, task)
         seed = int(study.remembered("seed", lambda: own_seed))
         with SearchProgress(n_trials, time_limit, verbose) as progress:
             n_novel = int(study.remembered("n_novel", lambda: table.count_novel(discoverer, pick_generator(seed))))
-            tasks = table.tasks(
-                n_novel, cv=cv, with_unlabelled=with_unlabelled, held_out=HELD_OUT, rng=pick_generator(seed)
-            )
+            rng = pick_generator(seed)
+            scored = table if max_rows is None else table.sample(max_rows, rng)
+            tasks = scored.tasks(n_novel, cv=cv, with_unlabelled=with_unlabelled, held_out=HELD_OUT, rng=rng)
             search = _Search(discoverer, space, tasks, metric, study, seed)
             search.run(n_trials, _Clock(start, time_limit), progress)
         return search.result(n_novel)
@@ -207,15 +215,15 @@ class _Clock:
     """
 
     def __init__(self, start: float, limit: float | None) -> None:
-        self._start, self._limit = start, limit
+        self._start, self.limit = start, limit
 
     def left(self) -> float:
         """Seconds left; infinite without a limit."""
-        return np.inf if self._limit is None else self._limit - (time.monotonic() - self._start)
+        return np.inf if self.limit is None else self.limit - (time.monotonic() - self._start)
 
     def allows(self, seconds: float) -> bool:
         """Whether something that takes so long would end in time, or nearly so."""
-        return self._limit is None or seconds <= self.left() + (_GRACE - 1) * self._limit
+        return self.limit is None or seconds <= self.left() + (_GRACE - 1) * self.limit
 
 
 @dataclass(eq=False)
@@ -264,6 +272,7 @@ class _Search:
                 size = self._batch_size(stored, n_trials, clock)
                 finished = self._try(self._propose(stored, size), stored, clock if stored else None, progress)
                 if not finished:
+                    _warn_of_the_limit(stored, clock)
                     break
                 self._study.add(finished)
             progress.begin(len(stored), _best_score(stored))
@@ -385,6 +394,16 @@ class _Search:
                     trials[place].scores.append(scores[self._metric])
             progress.advance(len(places) / len(self._tasks))
         return True
+
+
+def _warn_of_the_limit(stored: Sequence[Any], clock: _Clock) -> None:
+    """Say so where the time was over before anything but the discoverer as given had been tried."""
+    if len(stored) == 1:
+        seconds = stored[0].user_attrs["seconds"]
+        warn_user(
+            f"Nothing was tuned: to score the discoverer as given took {seconds:.3g} s, and time_limit={clock.limit:g} "
+            "left no time to try other settings. Allow more time, or fewer rows (max_rows)."
+        )
 
 
 def _can_be_packed(discoverer: Any, space: Mapping[str, Space]) -> bool:
