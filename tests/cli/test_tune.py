@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,12 @@ def test_settings_are_found_written_and_used(table: Path, folder: Path, capsys: 
     assert run(tune()) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("2 trials; the best, and the method as it is (trial 0):")
+    rows = [line.split() for line in printed.splitlines()]
+    assert {row[0]: len(row) for row in rows if row and row[0].endswith(("score", "scaling"))} == {
+        "score": 3,
+        "numeric_scaling": 3,
+        "categorical_scaling": 3,
+    }
     tuned = json.loads((folder / "tuned-kmeans.json").read_text())
     assert tuned["method"] == "kmeans"
     assert set(tuned["settings"]) == {"encoder__numeric_scaling", "encoder__categorical_scaling"}
@@ -38,7 +45,28 @@ def test_settings_are_found_written_and_used(table: Path, folder: Path, capsys: 
     assert run(tune("--force", "--json")) == 0  # the trials are kept
     again = json.loads(capsys.readouterr().out)
     assert {**tuned, "file": again["file"], "kept_in": again["kept_in"], "notes": []} == again
-    command = ["discover", "many.csv", "--target", TARGET, "-k", "2", "--settings", "tuned-kmeans.json"]
+    command = shlex.split(printed.partition("use it: newfound ")[2])
+    assert command == [
+        "discover",
+        "many.csv",
+        "--target",
+        TARGET,
+        "--settings",
+        "tuned-kmeans.json",
+        "--novel-classes",
+        "2",
+    ]
+    assert run(command) == 0
+
+
+def test_the_command_to_go_on_reads_the_table_in_the_same_way(
+    table: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.write_text(table.read_text().replace(",\n", ",not yet\n").replace(",", ";"))
+    given = ["--unlabelled", "not yet", "--ignore", "size", "--kind", "colour=categorical", "--delimiter", ";"]
+    assert run(tune(*given)) == 0
+    command = shlex.split(capsys.readouterr().out.partition("use it: newfound ")[2])
+    assert command[8:] == given
     assert run(command) == 0
 
 

@@ -21,6 +21,7 @@ _WORDS = {
     "n_novel_classes": "--novel-classes",
     "random_state": "--seed",
     "time_limit": "--time-limit",
+    "max_rows": "--max-rows",
 }
 _NOT_QUOTED = r"(?<!['\"\w]){}(?!['\"\w])"  # a column may have that name
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -111,25 +113,44 @@ def tune(
     }
     with new_file(path, force=force) as fresh:
         write_json(fresh, facts)
-    _print(result, path, table, target, output)
+    _print(result, output)
+    given = {
+        "--settings": path,
+        "--novel-classes": None if n_novel == "auto" else n_novel,
+        "--unlabelled": unlabelled,
+        "--ignore": ignore,
+        "--kind": kind,
+        "--delimiter": delimiter,
+        "--encoding": encoding,
+        "--decimal": decimal,
+        "--sheet": sheet,
+    }
+    output.say(f"Written to {path}; use it: {_command('discover', table, target, given)}")
     output.finish({**facts, "file": str(path), "kept_in": result.storage})
 
 
-def _print(result: Any, path: Path, table: Path, target: str, output: Output) -> None:
+def _print(result: Any, output: Output) -> None:
     best = sorted((one for one in result.trials if one["state"] == "complete"), key=lambda one: -one["score"])
-    names = list(result.best_params)
     output.say(f"{counted(len(result.trials), 'trial')}; the best, and the method as it is (trial 0):")
     shown = [*best[:_SHOWN], *(one for one in best[_SHOWN:] if one["number"] == 0)]
-    output.table(
-        ("trial", "score", *(name.removeprefix("encoder__") for name in names)),
-        [(one["number"], f"{one['score']:.3f}", *(_short(one[name]) for name in names)) for one in shown],
-        numbers=("trial", "score"),
-    )
-    if result.best_score > result.default_score:
+    trials = [f"trial {one['number']}" for one in shown]
+    settings = [(name.removeprefix("encoder__"), *(_short(one[name]) for one in shown)) for name in result.best_params]
+    output.table(("", *trials), [("score", *(f"{one['score']:.3f}" for one in shown)), *settings], numbers=trials)
+    if len(result.trials) == 1:
+        output.say("No other settings were tried.")
+    elif result.best_score > result.default_score:
         output.say(f"Hidden classes are found with {result.best_score:.3f} instead of {result.default_score:.3f}.")
     else:
         output.say("Nothing is clearly better than the method as it is.")
-    output.say(f"Written to {path}; use it: newfound discover {table} --target {target} --settings {path}")
+
+
+def _command(name: str, table: Path, target: str, options: Mapping[str, Any]) -> str:
+    """Write a command, with the options that are not None; those with a list are repeated."""
+    words = ["newfound", name, str(table), "--target", target]
+    for option, value in options.items():
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        words += [word for one in values for word in (option, str(one))]
+    return shlex.join(words)
 
 
 def _short(value: Any) -> str:
