@@ -84,6 +84,13 @@ def test_label_free_compares_every_method_on_five_class_splits_with_three_seeds(
     assert {t.class_split for t in plan("label-free", n_seeds=1)} == set(range(5))
 
 
+def test_every_search_has_the_same_budget_and_those_on_large_tables_a_sample() -> None:
+    budgets = {t.dataset: t.settings for t in plan("label-free", methods=["tuned_tabular_ncd"]) if t.settings}
+    assert set(budgets) == set(SUITES["label-free"])
+    assert {(one["n_trials"], one["time_limit"]) for one in budgets.values()} == {(20, 120)}
+    assert {name for name, one in budgets.items() if "max_rows" in one} == {"forest", "nsl_kdd", "adult_education"}
+
+
 def test_the_open_world_has_four_methods_on_four_benchmarks_own_classes_with_three_seeds() -> None:
     counts = Counter((t.experiment, t.dataset, t.method, t.class_split, t.k) for t in plan("open-world"))
     assert set(counts) == {

@@ -68,6 +68,8 @@ _N_SEARCHED = {"mnist": 30}  # settings that the search tries; 60 for the others
 N_CLASS_SPLITS = 5
 N_LABEL_FREE_SEEDS = 3
 _TUNING = {"n_trials": 20, "time_limit": 120}  # what the tuning by hidden classes may take, in settings and seconds
+# tables on whose rows a CPU tries one or two settings in that time, so that a sample has to do
+_TUNED_ON_A_SAMPLE = {name: {"max_rows": 2500} for name in ("forest", "nsl_kdd", "adult_education")}
 
 
 def plan(
@@ -251,7 +253,7 @@ def _label_free(dataset: str, n_seeds: int) -> Iterator[Trial]:
     modes: tuple[K, ...] = ("given", "estimated")
     for class_split in range(N_CLASS_SPLITS):
         for method in LABEL_FREE_METHODS:
-            settings = _TUNING if method == "tuned_tabular_ncd" else {}
+            settings = _TUNING | _TUNED_ON_A_SAMPLE.get(dataset, {}) if method == "tuned_tabular_ncd" else {}
             for seed in range(min(n_seeds, N_LABEL_FREE_SEEDS)):
                 for k in modes:
                     yield Trial(
