@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from newfound.clustering import representations as spaces
-from newfound.tables import Layout, TableEncoder, read_table
+from newfound.tables import Layout, TableEncoder, as_table
 
 NUMBERS_ONLY = {"squashed, whitened 0.1", "ranks, whitened 1", "ranks weighed by importance"}
 CATEGORIES_ONLY = {"rare categories count, whitened 1"}
@@ -150,7 +150,7 @@ def test_class_mix_tells_categories_apart_however_they_are_scaled(scaling: str) 
         encoder._check_parameters()
     except ValueError:
         pytest.skip("no such scaling")
-    read = read_table(X)
+    read = as_table(X)
     rows = encoder.fit_table(read).transform_table(read)
     first = rows[:, encoder.layout_.groups == 0]
     assert len(np.unique(spaces._binned(first))) == 4

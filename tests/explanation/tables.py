@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from newfound.explanation.columns import ExplainedTable, view_columns
-from newfound.tables import infer_schema, read_table
+from newfound.tables import as_table, infer_schema
 
 
 def viewed(frame: Any, **kinds: Any) -> ExplainedTable:
     """A frame as explanations see it."""
-    table = read_table(frame)
+    table = as_table(frame)
     schema = infer_schema(table, kinds)
     return view_columns({column.name: table.columns[column.name] for column in schema.used}, schema, table.n_rows)
 

@@ -15,7 +15,7 @@ from newfound.explanation.profiles import cliffs_delta, profile
 from newfound.explanation.sampling import draw, draw_of_each, halves
 from newfound.explanation.screening import telling_columns
 from newfound.explanation.stability import bootstrap_stability, overlap
-from newfound.tables import read_table
+from newfound.tables import as_table
 from tests.explanation.tables import viewed
 from tests.oracles import explanation as oracle
 
@@ -81,7 +81,7 @@ def test_border_rows_are_those_that_another_class_comes_near() -> None:
 
 
 def test_values_are_plain() -> None:
-    table = read_table(
+    table = as_table(
         pd.DataFrame(
             {
                 "a": [1.0],
@@ -179,7 +179,7 @@ def test_samples_miss_no_class_and_weigh_what_they_stand_for() -> None:
 
 def test_crossed_rows_have_the_cells_of_neighbours() -> None:
     frame = pd.DataFrame({"a": np.arange(20.0), "k": np.repeat(["u", "v"], 10)})
-    table = read_table(frame)
+    table = as_table(frame)
     encoded = np.arange(20.0)[:, None]
     crossed, rows, neighbours = cross_neighbours(table, encoded, 50, np.random.RandomState(0))
     assert crossed.n_rows == 50

@@ -17,7 +17,7 @@ from newfound.records import Records
 from newfound.report import facts as facts_module
 from newfound.report.facts import coded_column, plain, report_facts
 from newfound.selection.n_classes import NClassesEstimate
-from newfound.tables.frame import read_table
+from newfound.tables.frame import as_table
 from tests.report.conftest import Case
 
 
@@ -169,7 +169,7 @@ def test_wide_tables_keep_the_columns_that_tell_most(numeric: Case, monkeypatch:
     ids=["numbers", "large", "texts", "booleans", "dates", "long"],
 )
 def test_columns_are_coded(values: list[Any], cells: list[Any], texts: list[str] | None) -> None:
-    column = read_table(pd.DataFrame({"c": pd.Series(values)})).columns["c"]
+    column = as_table(pd.DataFrame({"c": pd.Series(values)})).columns["c"]
     assert coded_column("c", column) == {"name": "c", "cells": cells} | ({} if texts is None else {"texts": texts})
 
 

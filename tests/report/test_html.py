@@ -22,7 +22,7 @@ from newfound.report.figures import draw_shift
 from newfound.report.html import render, safe_json
 from newfound.report.method import next_commands, next_python
 from newfound.report.summary import doubts, headline, key_figures, sentences
-from newfound.tables.frame import read_table
+from newfound.tables.frame import as_table
 from tests.report.conftest import HOSTILE, Case
 
 
@@ -179,7 +179,7 @@ def test_large_and_wide_tables_stay_below_three_megabytes(numeric: Case) -> None
     for name in ("rows", "x", "y", "classes", "probabilities", "labels"):
         facts["map"][name] *= repeats
     n_rows = len(facts["map"]["rows"])
-    wide = read_table(np.random.default_rng(0).normal(size=(n_rows, 150)))
+    wide = as_table(np.random.default_rng(0).normal(size=(n_rows, 150)))
     facts["map"]["columns"], _ = map_columns(wide, facts["explanation"], 1, 4)
     assert 30 < len(facts["map"]["columns"]) < 150
     assert 1_000_000 < len(render(facts).encode()) < 3_000_000

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from newfound.errors import InputError
 from newfound.selection.space import Choice, Real, Space
-from newfound.tables import read_table
+from newfound.tables import as_table
 
 N_EACH = 20
 TRUTH = np.repeat(np.arange(8), N_EACH)  # five known and three novel classes
@@ -51,7 +51,7 @@ class Fake(BaseEstimator):
         return {"quality": Real(0.0, 1.0), "mode": Choice(["a", "b"])}
 
     def fit(self, X: Any, y: Any) -> Fake:
-        columns = read_table(X).columns
+        columns = as_table(X).columns
         Fake.fits.append({"classes": columns["x0"], "y": np.asarray(y), **self.get_params()})
         if self.act and len(Fake.fits) > self.after:
             if self.act == "fail" and self.quality != 0.5:
@@ -65,6 +65,6 @@ class Fake(BaseEstimator):
         return self
 
     def predict_novel(self, X: Any) -> NDArray[np.int64]:
-        columns = read_table(X).columns
+        columns = as_table(X).columns
         found: NDArray[np.int64] = np.where(columns["x1"] < self.quality, columns["x0"], 0).astype(np.int64)
         return found

@@ -12,7 +12,7 @@ import newfound as nf
 from newfound import InputError, TableEncoder
 from newfound.selection.space import Real
 from newfound.selection.studies import describe_task, open_study, quiet_optuna
-from newfound.tables import read_labels, read_table
+from newfound.tables import as_table, read_labels
 
 optuna = pytest.importorskip("optuna")
 
@@ -35,7 +35,7 @@ def finished(value: float) -> Any:
 def described(**changes: Any) -> dict[str, str]:
     given = {"X": pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]}), "y": ["ant", None], "discoverer": nf.TabularNCD()}
     given |= {"space": {"w1": Real(0, 1)}, "scoring": {"metric": "f1"}} | changes
-    table = read_table(given["X"])
+    table = as_table(given["X"])
     labels = read_labels(given["y"], table.n_rows)
     return describe_task(table, labels, given["discoverer"], given["space"], given["scoring"])
 

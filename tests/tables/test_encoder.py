@@ -24,7 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from newfound.errors import InputError, ModelFileError
 from newfound.tables.encoder import Layout, TableEncoder
-from newfound.tables.frame import CHUNK_ROWS, read_table
+from newfound.tables.frame import CHUNK_ROWS, as_table
 from newfound.tables.scaling import MAX_DEVIATION, NUMERIC_SCALINGS, NumberScaler
 from tests.tables.formats import FORMATS, convert
 
@@ -219,7 +219,7 @@ def test_words_forced_to_booleans_are_understood() -> None:
 
 def test_other_forced_kinds() -> None:
     with pytest.raises(InputError, match="used as dates but holds numbers such as '3'"):
-        TableEncoder({"x0": "datetime"}).fit([[3], [4]])
+        TableEncoder({"x0": "date"}).fit([[3], [4]])
     moments = pd.DataFrame({"t": pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"])})
     np.testing.assert_array_equal(
         TableEncoder({"t": "numeric"}, numeric_scaling="none").fit_transform(moments), [[1.0], [2.5]]
@@ -297,7 +297,7 @@ def test_number_of_columns_and_names_as_in_scikit_learn() -> None:
 def test_messages_speak_for_the_caller() -> None:
     encoder = TableEncoder().fit(np.arange(6.0).reshape(3, 2))
     with pytest.raises(InputError, match="but TabularNCD is expecting 2 features"):
-        encoder.transform_table(read_table([[1.0]]), estimator_name="TabularNCD")
+        encoder.transform_table(as_table([[1.0]]), estimator_name="TabularNCD")
 
 
 def test_text_in_a_numeric_column() -> None:

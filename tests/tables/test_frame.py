@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound.errors import InputError
-from newfound.tables.frame import CHUNK_ROWS, Table, listed, read_table
+from newfound.tables.frame import CHUNK_ROWS, Table, as_table, listed
 from tests.tables.formats import FORMATS, convert
 
 
@@ -43,15 +43,15 @@ MIXED = {
 
 @pytest.mark.parametrize("to", FORMATS)
 def test_all_formats_give_the_same_columns(to: str) -> None:
-    table = read_table(convert(MIXED, to))
-    assert_same_columns(table, read_table(convert(MIXED, "numpy")))
+    table = as_table(convert(MIXED, to))
+    assert_same_columns(table, as_table(convert(MIXED, "numpy")))
     assert table.n_rows == 4
     assert table.named is (to not in ("numpy", "lists"))
     assert table.names == (tuple(MIXED) if table.named else tuple(f"x{j}" for j in range(len(MIXED))))
 
 
 def test_column_types() -> None:
-    columns = read_table(convert(MIXED, "polars")).columns
+    columns = as_table(convert(MIXED, "polars")).columns
     np.testing.assert_array_equal(columns["number"], [1.5, np.nan, -2.25, 1e300])
     np.testing.assert_array_equal(columns["span"], [86400.0, np.nan, -7e-6, 0.0])
     np.testing.assert_array_equal(columns["money"], [1.10, np.nan, 3.33, 0.07])
@@ -79,44 +79,44 @@ cell_columns = st.sampled_from(
 @given(st.lists(cell_columns, min_size=1, max_size=4))
 def test_any_table_reads_alike_from_every_library(cells: list[list[Any]]) -> None:
     columns = {f"c{j}": column for j, column in enumerate(cells)}
-    expected = read_table(convert(columns, "numpy"))
+    expected = as_table(convert(columns, "numpy"))
     for to in ("pandas", "pandas_object", "polars", "pyarrow"):
         if to == "pandas" and any(isinstance(cell, int) and abs(cell) > 2**53 for column in cells for cell in column):
             continue  # pandas itself turns whole numbers beside missing ones into floats
-        assert_same_columns(read_table(convert(columns, to)), expected)
+        assert_same_columns(as_table(convert(columns, to)), expected)
 
 
 def test_float64_array_is_not_copied() -> None:
     X = np.random.default_rng(0).normal(size=(10, 3))
-    assert all(np.shares_memory(column, X) for column in read_table(X).columns.values())
+    assert all(np.shares_memory(column, X) for column in as_table(X).columns.values())
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "uint64", "longdouble", object])
 def test_numeric_arrays_become_float64(dtype: Any) -> None:
-    columns = read_table(np.array([[0, 1], [2, 3]], dtype=dtype)).columns
+    columns = as_table(np.array([[0, 1], [2, 3]], dtype=dtype)).columns
     assert all(column.dtype == np.float64 for column in columns.values())
     np.testing.assert_array_equal(columns["x1"], [1.0, 3.0])
 
 
 def test_other_arrays() -> None:
-    assert read_table(np.array([[True], [False]])).columns["x0"].dtype == bool
-    assert read_table(np.array([["1970-01-02"]], dtype="M8[D]")).columns["x0"][0] == np.datetime64("1970-01-02")
-    np.testing.assert_array_equal(read_table(np.array([[2], ["NaT"]], dtype="m8[h]")).columns["x0"], [7200.0, np.nan])
-    assert read_table(np.array([["a", "b"]])).columns["x1"].tolist() == ["b"]
-    assert read_table(np.array([[b"a", b"b"]])).columns["x1"].tolist() == ["b"]
+    assert as_table(np.array([[True], [False]])).columns["x0"].dtype == bool
+    assert as_table(np.array([["1970-01-02"]], dtype="M8[D]")).columns["x0"][0] == np.datetime64("1970-01-02")
+    np.testing.assert_array_equal(as_table(np.array([[2], ["NaT"]], dtype="m8[h]")).columns["x0"], [7200.0, np.nan])
+    assert as_table(np.array([["a", "b"]])).columns["x1"].tolist() == ["b"]
+    assert as_table(np.array([[b"a", b"b"]])).columns["x1"].tolist() == ["b"]
     masked = np.ma.masked_array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
-    np.testing.assert_array_equal(read_table(masked).columns["x1"], [np.nan, 4.0])
+    np.testing.assert_array_equal(as_table(masked).columns["x1"], [np.nan, 4.0])
 
 
 def test_mixed_list_keeps_its_numbers() -> None:
-    table = read_table([(1, "a"), (2.5, "b")])
+    table = as_table([(1, "a"), (2.5, "b")])
     np.testing.assert_array_equal(table.columns["x0"], [1.0, 2.5])
     assert table.columns["x1"].tolist() == ["a", "b"]
 
 
 def test_object_columns_take_the_type_of_their_cells() -> None:
     def read(*cells: Any) -> Any:
-        return read_table(pd.DataFrame({"a": pd.Series(cells, dtype=object)})).columns["a"].tolist()
+        return as_table(pd.DataFrame({"a": pd.Series(cells, dtype=object)})).columns["a"].tolist()
 
     assert read(1, "b", None, 2.0) == ["1", "b", None, "2"]
     assert read(1, 2.5, Decimal("3.1"), True, 10**30) == [1.0, 2.5, 3.1, 1.0, 1e30]
@@ -134,7 +134,7 @@ def test_object_columns_take_the_type_of_their_cells() -> None:
 def test_time_zones_are_brought_to_utc() -> None:
     moments = pd.Series(pd.to_datetime(["2020-07-01 12:00", None]).tz_localize("Europe/Paris"))
     for frame in (pd.DataFrame({"t": moments}), pl.DataFrame({"t": moments}), pa.table({"t": pa.array(moments)})):
-        column = read_table(frame).columns["t"]
+        column = as_table(frame).columns["t"]
         assert column[0] == np.datetime64("2020-07-01T10:00")
         assert np.isnat(column[1])
 
@@ -149,20 +149,20 @@ def test_time_zones_are_brought_to_utc() -> None:
     ],
 )
 def test_categoricals_are_texts_whatever_they_hold(frame: Any) -> None:
-    assert read_table(frame).columns["a"].tolist() == ["1", None, "2"]
+    assert as_table(frame).columns["a"].tolist() == ["1", None, "2"]
 
 
 def test_names_become_text() -> None:
-    assert read_table(pd.DataFrame([[1, 2]], columns=[0, ("a", 1)])).names == ("0", "('a', 1)")
+    assert as_table(pd.DataFrame([[1, 2]], columns=[0, ("a", 1)])).names == ("0", "('a', 1)")
 
 
 def test_a_table_reads_as_itself() -> None:
-    table = read_table([[1.0]])
-    assert read_table(table) is table
+    table = as_table([[1.0]])
+    assert as_table(table) is table
 
 
 def test_chunks_cover_the_rows() -> None:
-    table = read_table(np.zeros((2 * CHUNK_ROWS + 1, 1)))
+    table = as_table(np.zeros((2 * CHUNK_ROWS + 1, 1)))
     assert [rows.stop - rows.start for rows in table.chunks()] == [CHUNK_ROWS, CHUNK_ROWS, 1]
 
 
@@ -204,21 +204,21 @@ def test_listed() -> None:
 )
 def test_refused(X: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_table(X)
+        as_table(X)
 
 
 def test_messages_name_the_argument() -> None:
     with pytest.raises(InputError, match="X_new is a sparse matrix"):
-        read_table(scipy.sparse.eye(2), what="X_new")
+        as_table(scipy.sparse.eye(2), what="X_new")
 
 
 @pytest.mark.parametrize("name", ["collect", "column_names", "columns", "shape"])
 def test_columns_may_be_called_like_attributes(name: str) -> None:
-    assert read_table(pd.DataFrame({name: [1.0, 2.0], "b": [3.0, 3.0]})).names == (name, "b")
+    assert as_table(pd.DataFrame({name: [1.0, 2.0], "b": [3.0, 3.0]})).names == (name, "b")
 
 
 def test_integers_wider_than_numpys_are_numbers() -> None:
-    table = read_table(pl.DataFrame({"a": [1, None, 3]}).with_columns(pl.col("a").cast(pl.Int128)))
+    table = as_table(pl.DataFrame({"a": [1, None, 3]}).with_columns(pl.col("a").cast(pl.Int128)))
     np.testing.assert_array_equal(table.columns["a"], [1.0, np.nan, 3.0])
 
 
@@ -227,7 +227,7 @@ def test_integers_wider_than_numpys_are_numbers() -> None:
 
 @given(rows=st.lists(st.integers(0, 3), max_size=8))
 def test_rows_can_be_taken(rows: list[int]) -> None:
-    table = read_table(pd.DataFrame(MIXED))
+    table = as_table(pd.DataFrame(MIXED))
     taken = table.take(np.array(rows, dtype=np.intp))
     assert (taken.names, taken.n_rows, taken.named) == (table.names, len(rows), True)
     for name, column in taken.columns.items():

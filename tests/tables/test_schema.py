@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from newfound.errors import InputError, ModelFileError
-from newfound.tables.frame import read_table
+from newfound.tables.frame import as_table
 from newfound.tables.schema import Column, Kind, Schema, infer_schema
+from newfound.tables.state import Entries
 
 N = 30
 VARIED = np.random.default_rng(0).normal(size=N)
@@ -20,7 +21,7 @@ VARIED = np.random.default_rng(0).normal(size=N)
 
 def infer(cells: Any, name: str = "c") -> Column:
     """Return what is inferred for a column beside one that is surely kept."""
-    table = read_table(pd.DataFrame({name: pd.Series(cells), "kept": np.resize(VARIED, len(cells))}))
+    table = as_table(pd.DataFrame({name: pd.Series(cells), "kept": np.resize(VARIED, len(cells))}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return infer_schema(table).columns[0]
@@ -41,9 +42,9 @@ def infer(cells: Any, name: str = "c") -> Column:
         (["a", "b", None] * 10, "categorical"),
         (["1", "2", "3"] * 10, "categorical"),
         (pd.Categorical([1, 2, 3] * 10), "categorical"),
-        (pd.date_range("2020", periods=N), "datetime"),
-        ([f"2020-01-{d:02d}" for d in range(1, N + 1)], "datetime"),
-        (["2020-01-01T12:00:00Z", None, "2021-05-05 01:02"] * 10, "datetime"),
+        (pd.date_range("2020", periods=N), "date"),
+        ([f"2020-01-{d:02d}" for d in range(1, N + 1)], "date"),
+        (["2020-01-01T12:00:00Z", None, "2021-05-05 01:02"] * 10, "date"),
         (["2020-01-01", "soon", "soon"] * 10, "categorical"),
         (["20200101", "20200102", "20200102"] * 10, "categorical"),
         (["2020-13-01", "2020-13-01", "2020-01-01"] * 10, "categorical"),
@@ -100,7 +101,7 @@ def test_few_distinct_texts_are_kept() -> None:
 
 
 def test_one_warning_names_all_ignored_columns() -> None:
-    table = read_table(pd.DataFrame({"a": VARIED, "b": 1, "c": np.arange(N)}))
+    table = as_table(pd.DataFrame({"a": VARIED, "b": 1, "c": np.arange(N)}))
     with pytest.warns(UserWarning, match="ignored column") as caught:
         infer_schema(table)
     assert len(caught) == 1
@@ -112,7 +113,7 @@ def test_one_warning_names_all_ignored_columns() -> None:
 
 
 def test_kinds_of_the_user_win_without_a_warning() -> None:
-    table = read_table(pd.DataFrame({"a": VARIED, "b": 1, "c": np.arange(N), "d": VARIED}))
+    table = as_table(pd.DataFrame({"a": VARIED, "b": 1, "c": np.arange(N), "d": VARIED}))
     kinds: dict[str, Kind] = {"b": "numeric", "c": "categorical", "d": "ignored"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -132,11 +133,11 @@ def test_kinds_of_the_user_win_without_a_warning() -> None:
 )
 def test_bad_kinds(kinds: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        infer_schema(read_table(pd.DataFrame({"a": VARIED})), kinds)
+        infer_schema(as_table(pd.DataFrame({"a": VARIED})), kinds)
 
 
 def test_infinite_values_are_named_by_column() -> None:
-    table = read_table(pd.DataFrame({"a": VARIED, "b": [np.inf, *VARIED[1:]], "c": [*VARIED[1:], -np.inf]}))
+    table = as_table(pd.DataFrame({"a": VARIED, "b": [np.inf, *VARIED[1:]], "c": [*VARIED[1:], -np.inf]}))
     with pytest.raises(InputError, match="infinite values in columns 'b', 'c'"):
         infer_schema(table)
     assert len(infer_schema(table, {"b": "ignored", "c": "ignored"}).used) == 1
@@ -144,9 +145,9 @@ def test_infinite_values_are_named_by_column() -> None:
 
 def test_no_usable_column() -> None:
     with pytest.raises(InputError, match="no usable column: ignored column 'x0'"):
-        infer_schema(read_table(np.ones((5, 2))))
+        infer_schema(as_table(np.ones((5, 2))))
     with pytest.raises(InputError, match="n_samples=1"):
-        infer_schema(read_table(np.ones((1, 2))))
+        infer_schema(as_table(np.ones((1, 2))))
 
 
 def test_json_round_trip() -> None:
@@ -179,19 +180,27 @@ def test_bad_json(content: Any) -> None:
 
 def test_numbers_stored_as_text_are_numbers() -> None:
     texts = [f"{i * 0.37:.2f}" for i in range(60)]
-    table = read_table(pd.DataFrame({"weight": texts, "size": range(0, 120, 2)}))
+    table = as_table(pd.DataFrame({"weight": texts, "size": range(0, 120, 2)}))
     assert infer_schema(table).kind_of("weight") == "numeric"
 
 
 def test_numbers_with_a_few_texts_are_ignored_with_the_reason() -> None:
     texts = ["?" if i in (3, 17) else f"{i * 0.37:.2f}" for i in range(60)]
-    table = read_table(pd.DataFrame({"weight": texts, "size": range(0, 120, 2)}))
+    table = as_table(pd.DataFrame({"weight": texts, "size": range(0, 120, 2)}))
     with pytest.warns(UserWarning, match=r"'weight' \(numbers, but 2 cells hold text such as '\?'"):
         infer_schema(table)
 
 
 def test_the_warning_names_ten_columns_at_most() -> None:
-    table = read_table(np.concatenate([np.ones((30, 25)), np.random.default_rng(0).normal(size=(30, 1))], axis=1))
+    table = as_table(np.concatenate([np.ones((30, 25)), np.random.default_rng(0).normal(size=(30, 1))], axis=1))
     with pytest.warns(UserWarning, match=r"'x9' .* and 15 more columns") as caught:
         infer_schema(table)
     assert "'x10'" not in str(caught[0].message)
+
+
+def test_kinds_of_older_model_files_are_understood() -> None:
+    schema = Schema.from_json([{"name": "since", "kind": "datetime", "reason": ""}])
+    assert schema.kind_of("since") == "date"
+    assert Entries({"kinds": {"since": "datetime"}}, "the encoder").kinds("kinds") == {"since": "date"}
+    with pytest.raises(ModelFileError, match="a dict of column kinds"):
+        Entries({"kinds": {"since": "moment"}}, "the encoder").kinds("kinds")

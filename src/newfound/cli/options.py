@@ -39,7 +39,7 @@ KindOption = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="Read a column as numeric, categorical, boolean or datetime, where the guess was wrong.",
+        help="Read a column as numeric, categorical, boolean or date, where the guess was wrong.",
     ),
 ]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where networks are trained: auto, cpu or cuda.")]

@@ -39,7 +39,7 @@ class Dataset:
         The class of every test row, known or novel. For evaluation only.
     known_classes, novel_classes : ndarray of shape (n_known,), (n_novel,)
         Sorted; int64, or object for strings.
-    kinds : dict of str to {"numeric", "categorical", "boolean", "datetime"}
+    kinds : dict of str to {"numeric", "categorical", "boolean", "date"}
         Kind of every column, for ``TableEncoder``. Columns of an ndarray are called "x0", "x1", and so on.
     """
 
@@ -130,7 +130,7 @@ class Dataset:
         )
 
     def __repr__(self) -> str:
-        n_dates = sum(kind == "datetime" for kind in self.kinds.values())
+        n_dates = sum(kind == "date" for kind in self.kinds.values())
         n_categorical = sum(kind in ("categorical", "boolean") for kind in self.kinds.values())
         n_numeric = len(self.kinds) - n_categorical - n_dates
         kinds = f"{n_numeric} numeric, {n_categorical} categorical" + (f", {n_dates} of dates" if n_dates else "")

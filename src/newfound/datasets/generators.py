@@ -146,7 +146,7 @@ def make_table(
     for i in range(n_categorical):
         columns[f"category_{i}"] = "categorical", _as_text(categories[:, i])
     for i in range(n_dates):
-        columns[f"date_{i}"] = "datetime", _as_days(numbers[:, n_numeric + i])
+        columns[f"date_{i}"] = "date", _as_days(numbers[:, n_numeric + i])
     for i in range(n_noise):
         columns[f"noise_{i}"] = _draw_noise(i, len(codes), heavy_tails, rng)
     _remove_cells([cells for _, cells in columns.values()], missing, rng)

@@ -20,7 +20,7 @@ from newfound.discoverers.parameters import check_integer, check_real, pick_gene
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.selection.space import ENCODINGS, Space
-from newfound.tables import Labels, Table, TableEncoder, all_classes, novel_class_names, read_labels, read_table
+from newfound.tables import Labels, Table, TableEncoder, all_classes, as_table, novel_class_names, read_labels
 from newfound.tables.cells import missing_mask
 from newfound.tables.labels import mark_unlabelled
 from newfound.tables.state import checked_array
@@ -245,7 +245,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         rng = pick_generator(self.random_state)
         if y is None and self._needs_known_classes:
             raise self._no_known_classes("requires y to be passed, but the target y is None")
-        table = read_table(X)
+        table = as_table(X)
         labels = read_labels(y, table.n_rows)
         if table.n_rows < 2:
             raise InputError(
@@ -386,7 +386,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _encode(self, X: Any) -> Floats:
         self._check_is_fitted()
-        return self.encoder_.transform_table(read_table(X), estimator_name=type(self).__name__)
+        return self.encoder_.transform_table(as_table(X), estimator_name=type(self).__name__)
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "classes_")

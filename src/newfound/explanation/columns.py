@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +11,11 @@ from numpy.typing import NDArray
 from newfound.tables import Kind, Schema, Table, cells
 from newfound.tables.matching import match_columns
 
-ColumnKind = Literal["numeric", "categorical", "boolean", "date"]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 MISSING = -1
-_KINDS: dict[Kind, ColumnKind] = {
-    "numeric": "numeric",
-    "categorical": "categorical",
-    "boolean": "boolean",
-    "datetime": "date",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +37,7 @@ class ExplainedColumn:
     """
 
     name: str
-    kind: ColumnKind
+    kind: Kind
     numbers: Floats
     codes: Codes
     categories: tuple[str, ...]
@@ -124,16 +117,16 @@ def view_columns(raw: dict[str, NDArray[Any]], schema: Schema, n_rows: int) -> E
 
 
 def _view(name: str, values: NDArray[Any], kind: Kind) -> ExplainedColumn:
-    if kind in ("numeric", "datetime"):
-        numbers = cells.as_days(values, name) if kind == "datetime" else cells.as_numbers(values, name)
+    if kind in ("numeric", "date"):
+        numbers = cells.as_days(values, name) if kind == "date" else cells.as_numbers(values, name)
         present = numbers[~np.isnan(numbers)]
         whole = bool((present == np.floor(present)).all())
-        return ExplainedColumn(name, _KINDS[kind], numbers, np.empty(0, dtype=np.int64), (), whole)
+        return ExplainedColumn(name, kind, numbers, np.empty(0, dtype=np.int64), (), whole)
     if kind == "boolean":
         codes, categories = _booleans(name, values)
     else:
         codes, categories = _categories(cells.as_texts(values))
-    return ExplainedColumn(name, _KINDS[kind], np.empty(0), codes, categories, whole=False)
+    return ExplainedColumn(name, kind, np.empty(0), codes, categories, whole=False)
 
 
 def _booleans(name: str, values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:

@@ -22,7 +22,7 @@ from newfound.explanation.stability import StabilitySource, bootstrap_stability,
 from newfound.explanation.wording import class_name, share_text
 from newfound.parameters import check_integer, pick_generator
 from newfound.selection.sampling import sample
-from newfound.tables import Table, read_table
+from newfound.tables import Table, as_table
 from newfound.tables.cells import shown
 
 _MOST_COLUMNS = 300  # that are looked at closely
@@ -170,7 +170,7 @@ class _View:
             if not isinstance(model, type) and hasattr(type(model), "n_novel_classes_"):
                 _ = model.n_novel_classes_  # says that it is not fitted
             raise InputError(f"Got model={shown(model)}, but expected a fitted discoverer such as AutoDiscoverer().")
-        raw = read_table(X)
+        raw = as_table(X)
         used = used_cells(model, raw)
         encoder = model.encoder_
         # Under the names of fit, so that a table without them is told so once and not at every step.

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from newfound.explanation.columns import ColumnKind, ExplainedColumn, ExplainedTable, Floats
+from newfound.explanation.columns import ExplainedColumn, ExplainedTable, Floats
 from newfound.explanation.wording import date_of, date_text, number_text, share_text
+from newfound.tables import Kind
 
 _SMALLEST_EFFECT = 0.05  # what is less is no difference to speak of
 
@@ -34,7 +35,7 @@ class Shift:
     """
 
     column: str
-    kind: ColumnKind
+    kind: Kind
     effect: float
     category: str | None
     here: dict[str, float]

@@ -21,7 +21,7 @@ from newfound.explanation import explain
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
 from newfound.report.layout import drawn_rows, middle_of, place_rows
-from newfound.tables import Labels, Table, read_labels, read_table
+from newfound.tables import Labels, Table, as_table, read_labels
 from newfound.tables.cells import as_texts, holds_booleans, missing_mask
 
 Facts = dict[str, Any]
@@ -81,7 +81,7 @@ def report_facts(
         raise InputError(f"Got title={title!r}, but expected a text or None.")
     check_integer("n_map_rows", n_map_rows, low=1)
     rng = pick_generator(random_state)
-    table = read_table(X)
+    table = as_table(X)
     labels = None if y is None else read_labels(y, table.n_rows)
     proba = model.predict_proba(table)
     codes = proba.argmax(axis=1)

@@ -21,7 +21,7 @@ from newfound.records import Records
 from newfound.selection.packs import Discoverer, check_discoverer, fit_pack
 from newfound.selection.sampling import sample_in_proportion
 from newfound.selection.space import with_settings
-from newfound.tables import Labels, Table, read_labels, read_table
+from newfound.tables import Labels, Table, as_table, read_labels
 
 Indices = NDArray[np.intp]
 Scores = dict[str, float]
@@ -286,7 +286,7 @@ class HiddenTable:
     """
 
     def __init__(self, X: Any, y: Any) -> None:
-        self.table: Table = read_table(X)
+        self.table: Table = as_table(X)
         self.labels: Labels = read_labels(y, self.table.n_rows)
 
     def sample(self, most: int, rng: np.random.RandomState) -> HiddenTable:

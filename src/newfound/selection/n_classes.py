@@ -20,7 +20,7 @@ from newfound.learning.machine import one_thread
 from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
 from newfound.selection.criteria import SCALED, Curves, Task, criteria_curves
-from newfound.tables import TableEncoder, read_labels, read_table
+from newfound.tables import TableEncoder, as_table, read_labels
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -172,7 +172,7 @@ def estimate_n_novel_classes(
     if max_classes is not None:
         check_integer("max_classes", max_classes, low=1)
     rng = pick_generator(random_state)
-    table = read_table(X)
+    table = as_table(X)
     labels = read_labels(y, table.n_rows)
     if not labels.unlabelled.any():
         raise InputError("y has no unlabelled rows to count classes of. Mark them with -1, None or NaN.")

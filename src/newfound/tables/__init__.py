@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from newfound.tables.encoder import Layout, TableEncoder
-from newfound.tables.frame import Table, read_table
+from newfound.tables.frame import Table, as_table
 from newfound.tables.labels import Labels, all_classes, novel_class_names, read_labels
 from newfound.tables.schema import Column, Kind, Schema, infer_schema
 
@@ -16,8 +16,8 @@ __all__ = [
     "Table",
     "TableEncoder",
     "all_classes",
+    "as_table",
     "infer_schema",
     "novel_class_names",
     "read_labels",
-    "read_table",
 ]

@@ -161,7 +161,7 @@ def fit_block(column: Column, values: NDArray[Any], scaling: NumericScaling, max
 
 
 def _numbers(column: Column, values: NDArray[Any]) -> Floats:
-    if column.kind == "datetime":
+    if column.kind == "date":
         return cells.as_days(values, column.name)
     return cells.as_numbers(values, column.name)
 

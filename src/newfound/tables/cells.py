@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from newfound.errors import InputError
 
-Family = Literal["boolean", "number", "datetime", "duration", "text", "complex", "nested"]
+Family = Literal["boolean", "number", "date", "duration", "text", "complex", "nested"]
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 MICROSECONDS_PER_SECOND = 1_000_000
@@ -67,7 +67,7 @@ def family_of(kind: type) -> Family:
     if issubclass(kind, numbers.Complex):
         return "complex"
     if issubclass(kind, (date, np.datetime64)):
-        return "datetime"
+        return "date"
     if issubclass(kind, (str, bytes)):
         return "text"
     return "nested" if issubclass(kind, (Iterable, Sized)) else "text"
@@ -83,7 +83,7 @@ def text_of(cell: Any) -> str:
     family = family_of(type(cell))
     if family == "number":
         return _number_text(cell)
-    if family == "datetime":
+    if family == "date":
         return _date_text(_timestamp(cell))
     return str(cell)
 
@@ -128,7 +128,7 @@ def read_cells(cells: NDArray[Any], name: str) -> NDArray[Any]:
     present, family = present_cells(cells, name)
     if family == "boolean":
         return _scatter(cells[present].astype(bool), present, None)
-    if family == "datetime":
+    if family == "date":
         stamps = np.array([_timestamp(cell) for cell in cells[present]], dtype="M8[us]")
         return _scatter(stamps, present, np.datetime64("NaT"))
     if family == "duration":

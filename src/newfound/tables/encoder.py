@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from newfound.errors import InputError
 from newfound.tables import state
 from newfound.tables.blocks import Block, fit_block
-from newfound.tables.frame import Table, read_table, refuse_infinite
+from newfound.tables.frame import Table, as_table, refuse_infinite
 from newfound.tables.layout import Layout, unique_names
 from newfound.tables.matching import match_columns
 from newfound.tables.scaling import NUMERIC_SCALINGS, NumericScaling, centre_and_spread
@@ -33,7 +33,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     kinds : mapping of column name to kind, optional
-        "numeric", "categorical", "boolean", "datetime" or "ignored", for columns whose kind should not be inferred.
+        "numeric", "categorical", "boolean", "date" or "ignored", for columns whose kind should not be inferred.
         The columns of a numpy array are called "x0", "x1", ...
     numeric_scaling : {"standard", "signed_log", "quantile", "none"}, default="standard"
         How numbers are scaled: to mean 0 and variance 1; the same after ``sign(x) * log(1 + |x|)``; to a uniform
@@ -85,16 +85,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn kinds, scales and categories from a table; `y` is not used."""
-        return self.fit_table(read_table(X))
+        return self.fit_table(as_table(X))
 
     def transform(self, X: Any) -> Floats:
         """Encode a table; returns shape (n_rows, d), C-contiguous and finite."""
         check_is_fitted(self)
-        return self.transform_table(read_table(X))
+        return self.transform_table(as_table(X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit to a table and encode it, reading it once."""
-        table = read_table(X)
+        table = as_table(X)
         return self.fit_table(table).transform_table(table)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:

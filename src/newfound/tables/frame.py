@@ -62,7 +62,7 @@ class Table:
             yield slice(start, min(start + CHUNK_ROWS, self.n_rows))
 
 
-def read_table(X: Any, *, what: str = "X") -> Table:
+def as_table(X: Any, *, what: str = "X") -> Table:
     """Read a table into numpy columns, without copying what need not be converted.
 
     Parameters
@@ -78,7 +78,7 @@ def read_table(X: Any, *, what: str = "X") -> Table:
 
     Examples
     --------
-    >>> read_table([[1, "a"], [2, None]]).columns
+    >>> as_table([[1, "a"], [2, None]]).columns
     {'x0': array([1., 2.]), 'x1': array(['a', None], dtype=object)}
     """
     if isinstance(X, Table):

@@ -14,8 +14,9 @@ from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables import cells
 from newfound.tables.frame import Table, refuse_infinite
 
-Kind = Literal["numeric", "categorical", "boolean", "datetime", "ignored"]
+Kind = Literal["numeric", "categorical", "boolean", "date", "ignored"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_FORMER_KINDS: dict[str, Kind] = {"datetime": "date"}  # as model files called them before
 
 # Below this many rows, distinct values are no sign of an identifier.
 MIN_IDENTIFIER_ROWS = 20
@@ -32,7 +33,7 @@ class Column:
     Attributes
     ----------
     name : str
-    kind : {"numeric", "categorical", "boolean", "datetime", "ignored"}
+    kind : {"numeric", "categorical", "boolean", "date", "ignored"}
     reason : str
         Why the column is ignored; empty otherwise.
     """
@@ -166,7 +167,7 @@ def _infer_column(name: str, values: NDArray[Any]) -> Column:
     if cells.holds_booleans(values):
         return Column(name, "boolean")
     if values.dtype.kind == "M":
-        return Column(name, "datetime")
+        return Column(name, "date")
     if values.dtype == object:
         return _infer_text(name, present, len(values))
     return _infer_number(name, present, len(values))
@@ -179,7 +180,7 @@ def _is_constant(present: NDArray[Any]) -> bool:
 def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
     distinct = set(present)
     if all(cells.parse_date(text) is not None for text in distinct):
-        return Column(name, "datetime")
+        return Column(name, "date")
     n_distinct = len(distinct)
     if n_rows < MIN_IDENTIFIER_ROWS or n_distinct <= IDENTIFIER_SHARE * len(present):
         return Column(name, "categorical")
@@ -233,9 +234,16 @@ def _no_usable_column(schema: Schema, n_rows: int) -> InputError:
     )
 
 
+def kind_from_json(kind: Any) -> Kind | None:
+    """Return the kind that a model file names, in any version of the file; None if it is none."""
+    now = _FORMER_KINDS.get(kind, kind) if isinstance(kind, str) else kind
+    return now if now in KINDS else None
+
+
 def _column_from_json(item: Any) -> Column:
     if not isinstance(item, dict) or set(item) != {"name", "kind", "reason"}:
         raise ModelFileError(f"a column of the schema needs name, kind and reason, got {cells.shown(item)}.")
-    if not all(isinstance(text, str) for text in item.values()) or item["kind"] not in KINDS:
+    kind = kind_from_json(item["kind"])
+    if kind is None or not all(isinstance(text, str) for text in item.values()):
         raise ModelFileError(f"a column of the schema is not understood: {cells.shown(item)}.")
-    return Column(**item)
+    return Column(item["name"], kind, item["reason"])

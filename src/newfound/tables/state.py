@@ -13,7 +13,7 @@ from newfound.errors import ModelFileError
 from newfound.tables.blocks import Block, BooleanBlock, CategoryBlock, NumberBlock
 from newfound.tables.cells import shown
 from newfound.tables.scaling import NumberScaler, NumericScaling
-from newfound.tables.schema import KINDS, Column, Kind
+from newfound.tables.schema import Column, Kind, kind_from_json
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -76,9 +76,11 @@ class Entries:
         if self._content.get(key) is None:
             return None
         values: dict[Any, Any] = self.get(key, dict)
-        if not all(type(name) is str and kind in KINDS for name, kind in values.items()):
+        kinds = {name: kind_from_json(kind) for name, kind in values.items()}
+        known = {name: kind for name, kind in kinds.items() if type(name) is str and kind is not None}
+        if len(known) < len(kinds):
             raise self._refused(key, "a dict of column kinds")
-        return values
+        return known
 
     def _refused(self, key: str, wanted: str) -> ModelFileError:
         return ModelFileError(f"{self._what} needs {wanted} in {key!r}, got {shown(self._content.get(key))}.")

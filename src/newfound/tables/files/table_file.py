@@ -16,7 +16,7 @@ import numpy as np
 from newfound.errors import InputError
 from newfound.tables.cells import parse_number, shown, text_of
 from newfound.tables.files.columns import COMMA_NUMBER, is_blank, read_column
-from newfound.tables.frame import Table, listed, read_table
+from newfound.tables.frame import Table, as_table, listed
 
 _MOST_NAMES = 12
 _TEXT_ROWS = 4096
@@ -143,7 +143,7 @@ def _are_row_numbers(cells: Sequence[Any]) -> bool:
 def _of_arrow(column: Any, name: str) -> Any:
     import pyarrow as pa
 
-    return read_table(pa.table({name: column})).columns[name]
+    return as_table(pa.table({name: column})).columns[name]
 
 
 def _are_comma_numbers(cells: Sequence[Any]) -> bool:
