@@ -32,7 +32,7 @@ from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError, ModelFileError
 from newfound.records import Records
 from tests.discoverers.conftest import keep_few_candidates
-from tests.golden.make import DISCOVERERS, FOLDER, tiny_table
+from tests.golden.make import CHANGED, DISCOVERERS, FOLDER, tiny_table
 
 Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
@@ -1057,7 +1057,22 @@ def test_golden_file_still_loads_and_predicts(path: Path) -> None:
 def test_there_is_a_golden_file_of_every_discoverer_and_version() -> None:
     stems = {path.stem for path in FOLDER.glob("*.newfound")}
     assert set(persistence._DISCOVERERS) == set(NAMES)
-    assert stems == {f"v{version}-{name}" for version in persistence.READABLE_VERSIONS for name in NAMES}
+    wanted = {f"v{version}-{name}" for version in persistence.READABLE_VERSIONS for name in NAMES}
+    assert stems == wanted | {f"v2-{name}" for name in CHANGED}
+
+
+@pytest.mark.parametrize(
+    ("stem", "projection"),
+    [
+        ("v1-ClassifierProjection", "after"),
+        ("v2-ClassifierProjection", "after"),
+        ("v2-ClassifierProjection-before", "before"),
+    ],
+)
+def test_a_file_from_before_the_projection_could_be_chosen_keeps_its_own(stem: str, projection: str) -> None:
+    model: Any = nf.load(FOLDER / f"{stem}.newfound")
+    assert model.projection == projection
+    assert (model.transform(tiny_table()[0]) >= 0).all() == (projection == "after")
 
 
 def test_many_layers_of_different_widths_survive(tmp_path: Path) -> None:

@@ -75,6 +75,8 @@ _DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
         WhitenedKMeans,
     )
 }
+# Parameters that came later and whose default is not what the files before them mean.
+_MEANT_BEFORE: dict[str, dict[str, Any]] = {"ClassifierProjection": {"projection": "after"}}
 _DTYPES = ("F64", "F32", "I32")
 _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 _ENCODER, _DISCOVERER, _CURATION, _LABELS = "encoder.", "discoverer.", "curation.", "labels"
@@ -331,7 +333,7 @@ def _new_discoverer(header: dict[str, Any]) -> BaseDiscoverer:
     kind = _DISCOVERERS.get(entries.get("class", str))
     if kind is None:
         raise ModelFileError(f"it holds a {shown(header['class'])}, which is none of {', '.join(_DISCOVERERS)}.")
-    stored = entries.get("parameters", dict)
+    stored = _MEANT_BEFORE.get(kind.__name__, {}) | entries.get("parameters", dict)
     unknown = sorted(set(stored) - set(kind().get_params(deep=False)))
     if unknown:
         raise ModelFileError(f"{kind.__name__} has no parameter {shown(unknown[0])}.")

@@ -301,6 +301,7 @@ BAD_PARAMETERS: list[tuple[Maker, str, Any, str]] = [
     (tabular_ncd, "without", None, "list of some of ssl, ce, bce, mse"),
     (classifier_projection, "learning_rate", 0, "above 0"),
     (classifier_projection, "n_init", 0, "whole number of at least 1"),
+    (classifier_projection, "projection", "middle", "one of 'before', 'after'"),
     (pbn, "w", 1.5, "of at least 0 and at most 1"),
     (pbn, "learning_rate", 0, "above 0"),
     (pbn, "n_init", 0, "whole number of at least 1"),

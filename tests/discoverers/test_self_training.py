@@ -22,6 +22,7 @@ from newfound.discoverers.packed import fit_together, together_key
 from newfound.learning.progress import Progress
 from newfound.learning.self_training import STAGE, SelfTrainingSettings
 from newfound.metrics import clustering_accuracy
+from newfound.nn import PackedHead
 from tests.discoverers.common import NOVEL, PACKED, TRUTH, Maker, frame, integer_labels, numbers
 from tests.discoverers.test_common import assert_same_model
 
@@ -53,7 +54,9 @@ def test_one_classifier_of_all_classes_predicts(make: Maker, fitted: dict[Maker,
     assert not hasattr(model, "centroids_")
     latents = np.split(model.transform(frame(1)), 2, axis=1)
     head = model.network_.classification
-    logits = torch.tensor(np.stack(latents)) @ head.weight.double() + head.bias.double()
+    inputs = torch.tensor(np.stack(latents))
+    inputs = inputs.relu() if isinstance(head, PackedHead) else inputs
+    logits = inputs @ head.weight.double() + head.bias.double()
     assert_allclose(model.predict_proba(frame(1)), logits.softmax(dim=-1).mean(dim=0).numpy(), atol=1e-9)
     novel = logits[..., -2:].softmax(dim=-1).mean(dim=0).argmax(dim=1)
     assert_array_equal(model.predict_novel(frame(1)), model.novel_classes_[novel])

@@ -43,6 +43,11 @@ DISCOVERERS: dict[str, Any] = {
     "WhitenedKMeans": nf.WhitenedKMeans(2, random_state=0),
 }
 
+CHANGED: dict[str, Any] = {
+    "ClassifierProjection-before": nf.ClassifierProjection(2, epochs=2, n_members=2, device="cpu", random_state=0),
+}
+"""Discoverers of which a default was changed after the files of format version 2 were written: one more each."""
+
 
 def tiny_table() -> tuple[pd.DataFrame, list[str | None]]:
     """A table of 40 rows with numbers, texts, booleans, dates and missing cells, and labels for half of them."""
@@ -76,7 +81,7 @@ def cells_of(table: pd.DataFrame) -> dict[str, list[Any]]:
 def main() -> None:
     """Write the files that are not there yet."""
     table, y = tiny_table()
-    for name, discoverer in DISCOVERERS.items():
+    for name, discoverer in (DISCOVERERS | (CHANGED if FORMAT_VERSION == 2 else {})).items():
         path = FOLDER / f"v{FORMAT_VERSION}-{name}.newfound"
         if path.exists():
             print(f"{path.name} is there already and stays as it is")

@@ -7,7 +7,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from newfound.nn import ACTIVATIONS, DiscoveryNetwork, MemberStreams, PackedBatchNorm, PackedLinear, PackedMLP
+from newfound.nn import (
+    ACTIVATIONS,
+    DiscoveryNetwork,
+    MemberStreams,
+    PackedBatchNorm,
+    PackedHead,
+    PackedLinear,
+    PackedMLP,
+)
 from tests.oracles import layers as oracle
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -78,6 +86,26 @@ def test_probabilities_are_the_softmax_of_each_head() -> None:
         latent = network.encoder(x)[m]
         for found, head in ((known, network.classification), (novel, network.clustering)):
             torch.testing.assert_close(found[m], nn.Softmax(dim=1)(oracle.linear(head, m)(latent)))
+
+
+def test_an_activation_can_stand_before_the_classification_head() -> None:
+    streams = MemberStreams([0, 1], dtype=torch.float64)
+    network = DiscoveryNetwork(PackedMLP(2, [4, 9], streams=streams), 2, 9, 3, 0, streams, head_dropout=0.4)
+    x = normal(2, 200, 4)
+    latent = network.encoder(x)
+    assert not torch.equal(network.classification(latent), network.classification(latent)), "dropout in training"
+    network.eval()
+    assert (latent < 0).any()
+    for m in range(2):
+        expected = oracle.linear(network.classification, m)(latent[m].clamp(min=0))
+        torch.testing.assert_close(network.classification(latent)[m], expected)
+
+
+def test_dropout_before_the_head_keeps_the_mean() -> None:
+    streams = MemberStreams([0], dtype=torch.float64)
+    head = PackedHead(1, 500, 1, 0.5, streams).train()
+    x = torch.ones(1, 2000, 500, dtype=torch.float64)
+    torch.testing.assert_close(head(x).mean(), head.eval()(x).mean(), atol=0.05, rtol=0)
 
 
 def test_without_novel_classes_there_is_no_bucket_and_no_clustering_head() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from torch import Tensor
 
 from newfound.discoverers.latent_kmeans import LatentKMeans
+from newfound.discoverers.parameters import check_choice
 from newfound.learning.batches import shuffled_batches
 from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
@@ -16,10 +17,11 @@ from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.tables import TableEncoder
 
 _MIN_WIDTH = 4
+_PROJECTIONS = ("before", "after")
 
 
 class ClassifierProjection(LatentKMeans):
-    """Novel classes by k-means in the penultimate layer of a classifier of the known classes.
+    """Novel classes by k-means in the last hidden layer of a classifier of the known classes.
 
     Parameters
     ----------
@@ -36,6 +38,9 @@ class ClassifierProjection(LatentKMeans):
         Passes over the labelled rows.
     batch_size : int, default=128
         Largest number of rows in a step.
+    projection : {"before", "after"}, default="before"
+        Where in the last hidden layer k-means works: before its activation, as the code that the paper's authors
+        published, or after it.
     n_init : int, default=10
         Starts of k-means, of which the best is kept.
     n_members : int, default=1
@@ -84,6 +89,7 @@ class ClassifierProjection(LatentKMeans):
         learning_rate: float = 0.001,
         epochs: int = 50,
         batch_size: int = 128,
+        projection: Literal["before", "after"] = "before",
         n_init: int = 10,
         n_members: int = 1,
         self_training: int = 0,
@@ -98,6 +104,7 @@ class ClassifierProjection(LatentKMeans):
         self.learning_rate = learning_rate
         self.epochs = epochs
         self.batch_size = batch_size
+        self.projection = projection
         self.n_init = n_init
         self.n_members = n_members
         self.self_training = self_training
@@ -106,14 +113,21 @@ class ClassifierProjection(LatentKMeans):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("projection", self.projection, _PROJECTIONS)
+
     def _default_layers(self, n_features: int) -> list[int]:
         return [max(_MIN_WIDTH, n_features // share) for share in (2, 3)]
 
     def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
         dropout = self._of_members("dropout")
-        encoder = PackedMLP(self.n_members, widths, dropout=dropout, activate_last=True, streams=streams)
+        # One classifier for both readings; the encoder is the part of it that projects rows for k-means.
+        activated = self.projection == "after"
+        encoder = PackedMLP(self.n_members, widths, dropout=dropout, activate_last=activated, streams=streams)
         # The classifier knows of no novel class: k-means finds those in what the encoder makes of the rows.
-        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, 0, streams)
+        head_dropout = None if activated else dropout
+        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, 0, streams, head_dropout=head_dropout)
 
     def _train(
         self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress

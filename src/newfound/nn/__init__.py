@@ -1,6 +1,6 @@
 """Packed networks: many members trained at once, each exactly as if it were alone."""
 
-from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedLinear, UnitLength
+from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedHead, PackedLinear, UnitLength
 from newfound.nn.networks import ACTIVATIONS, DiscoveryNetwork, PackedMLP
 from newfound.nn.streams import MemberStreams
 
@@ -10,6 +10,7 @@ __all__ = [
     "MemberStreams",
     "PackedBatchNorm",
     "PackedDropout",
+    "PackedHead",
     "PackedLinear",
     "PackedMLP",
     "UnitLength",

@@ -47,6 +47,39 @@ class PackedLinear(nn.Module):
         return torch.baddbmm(self.bias, x, self.weight)
 
 
+class PackedHead(PackedLinear):
+    """A dense layer whose input first passes a ReLU and dropout.
+
+    Parameters
+    ----------
+    n_members, n_in, n_out : int
+        Number of members, inputs and outputs.
+    dropout : float or sequence of float
+        Share of the activated inputs that training zeroes: one for all members, or one for each.
+    streams : MemberStreams or None
+        Draws the initial weights and the masks; None for a layer that will be loaded.
+
+    Shape
+    -----
+    Input (n_members, rows, n_in), output (n_members, rows, n_out).
+    """
+
+    def __init__(
+        self,
+        n_members: int,
+        n_in: int,
+        n_out: int,
+        dropout: float | Sequence[float],
+        streams: MemberStreams | None = None,
+    ) -> None:
+        super().__init__(n_members, n_in, n_out, streams)
+        self.dropout = PackedDropout(dropout, streams)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (n_members, rows, n_in) to (n_members, rows, n_out)."""
+        return super().forward(self.dropout(torch.relu(x)))
+
+
 class PackedDropout(nn.Module):
     """Dropout whose masks come from each member's own stream; does nothing outside training.
 

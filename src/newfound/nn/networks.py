@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedLinear
+from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedHead, PackedLinear
 from newfound.nn.streams import MemberStreams
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "tanh": nn.Tanh}
@@ -76,6 +76,8 @@ class DiscoveryNetwork(nn.Module):
     n_latent, n_known, n_novel : int
         Width of the latent representation, number of known and of novel classes. With novel classes the
         classification head has one more output, the bucket for all unlabelled rows.
+    head_dropout : float, sequence of float or None
+        Where given, a ReLU and this dropout stand between the latent representation and the classification head.
 
     Shape
     -----
@@ -90,11 +92,18 @@ class DiscoveryNetwork(nn.Module):
         n_known: int,
         n_novel: int,
         streams: MemberStreams | None,
+        *,
+        head_dropout: float | Sequence[float] | None = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder
         self.n_latent = n_latent
-        self.classification = PackedLinear(n_members, n_latent, n_known + (n_novel > 0), streams)
+        n_outputs = n_known + (n_novel > 0)
+        self.classification = (
+            PackedLinear(n_members, n_latent, n_outputs, streams)
+            if head_dropout is None
+            else PackedHead(n_members, n_latent, n_outputs, head_dropout, streams)
+        )
         self.clustering = PackedLinear(n_members, n_latent, n_novel, streams) if n_novel else None
 
     def proba(self, x: Tensor) -> tuple[Tensor, Tensor]:
