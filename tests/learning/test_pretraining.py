@@ -6,7 +6,7 @@ import inspect
 import pytest
 import torch
 
-from newfound.learning.pretraining import PretrainingSettings, pretrain
+from newfound.learning.pretraining import PretrainingSettings, corrupted_batches, pretrain
 from newfound.learning.progress import Progress
 from newfound.nn import MemberStreams
 from tests.learning.problems import make_network, make_problem
@@ -59,10 +59,29 @@ def test_defaults_are_the_papers() -> None:
         "learning_rate": 1e-3,
         "corruption": 0.3,
         "alpha": 2.0,
+        "only_changed": False,
     }
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_the_mask_marks_swapped_values_or_only_changed_ones(grouped: bool) -> None:
+    problem = make_problem()
+    groups = problem.groups if grouped else None
+    rows = problem.rows.round()  # many values are equal, so that many swaps change nothing
+    both = (
+        corrupted_batches(rows, groups, PretrainingSettings(only_changed=only), MemberStreams(SEEDS))
+        for only in (False, True)
+    )
+    n_unchanged = 0
+    for (batch, corrupted, swapped), (_, same, changed) in zip(*both, strict=True):
+        assert torch.equal(corrupted, same)
+        assert torch.equal(changed == 1, corrupted != batch)
+        assert (swapped[changed == 1] == 1).all()
+        n_unchanged += int((swapped - changed).sum())
+    assert n_unchanged > 0
 
 
 def test_pretraining_takes_no_labels_at_all() -> None:
     parameters = list(inspect.signature(pretrain).parameters)
     assert parameters == ["encoder", "n_latent", "rows", "groups", "settings", "streams", "progress"]
-    assert all(field.type in ("int", "float") for field in dataclasses.fields(PretrainingSettings))
+    assert all(field.type in ("int", "float", "bool") for field in dataclasses.fields(PretrainingSettings))

@@ -21,13 +21,29 @@ _AHEAD = 1 << 15  # numbers of a member that are corrupted at a time
 
 @dataclass(frozen=True)
 class PretrainingSettings:
-    """Settings of the pre-training; the defaults are the paper's constants."""
+    """Settings of the pre-training; the defaults are the paper's constants.
+
+    Parameters
+    ----------
+    epochs, batch_size : int
+        Passes over the rows, and rows in a step.
+    learning_rate : float
+        Learning rate of AdamW.
+    corruption : float
+        Chance of each value to be swapped (p_m).
+    alpha : float
+        Weight of the reconstruction.
+    only_changed : bool
+        What the mask to estimate marks: every swapped value, as in the paper's text, or only those that differ from
+        the original after the swap, as in its published code.
+    """
 
     epochs: int = 30
     batch_size: int = 128
     learning_rate: float = 1e-3
     corruption: float = 0.3
     alpha: float = 2.0
+    only_changed: bool = False
 
 
 def pretrain(
@@ -89,4 +105,6 @@ def corrupted_batches(
     for index in shuffled_batches(rows.shape[0], settings.batch_size, streams, together=together):
         originals = embedding(index, rows)
         corrupted, masks = corrupt(originals, rows, groups, settings.corruption, streams)
+        if settings.only_changed:
+            masks = (corrupted != originals).to(masks.dtype)
         yield from zip(originals.split(b, dim=1), corrupted.split(b, dim=1), masks.split(b, dim=1), strict=True)
