@@ -86,6 +86,11 @@ WITHOUT_LABELS: tuple[Maker, ...] = (kmeans, spectral)
 DISCOVERERS: tuple[Maker, ...] = WITH_MEMBERS + WITHOUT_TRAINING + WITHOUT_LABELS
 CLASSES = tuple(type(make()) for make in DISCOVERERS)
 
+PLAIN: Maker = ncd_kmeans
+"""The quickest that needs labels: what the base class does for all of them is tested in full on this one."""
+KINDS: tuple[Maker, ...] = (PLAIN, ncd_spectral, tabular_ncd, auto)
+"""One of each kind: with centroids, with neighbours, a pack of networks, and the choice among many."""
+
 
 def numbers(seed: int = 0) -> np.ndarray:
     """Four round groups of rows, two known and two novel; shape (60, 2)."""

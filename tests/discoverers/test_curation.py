@@ -20,7 +20,7 @@ from newfound import InputError
 from newfound.discoverers.curation import Curation, Merge, Split
 from newfound.discoverers.packed import fit_together
 from tests.discoverers.common import (
-    DISCOVERERS,
+    KINDS,
     LABEL_TYPES,
     NOVEL,
     SMALL,
@@ -50,8 +50,8 @@ MANY_LABELS = np.repeat(np.array(["ant", "bee", None, None, None, None], dtype=o
 
 @pytest.fixture(scope="module")
 def fitted() -> dict[Maker, Any]:
-    """Each discoverer, fitted once; tests work on copies."""
-    return {make: make().fit(frame(), TEXTS) for make in DISCOVERERS}
+    """One discoverer of each kind, fitted once; tests work on copies."""
+    return {make: make().fit(frame(), TEXTS) for make in KINDS}
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def agrees_with_itself(model: Any, X: Any) -> None:
 # ---- rename
 
 
-@pytest.mark.parametrize("make", DISCOVERERS)
+@pytest.mark.parametrize("make", KINDS)
 def test_names_show_everywhere(make: Maker, fitted: dict[Maker, Any]) -> None:
     before, model = fitted[make], copy.deepcopy(fitted[make])
     assert model.rename({"novel_1": "a much longer name", np.str_("novel_0"): "wasp"}) is model
@@ -171,7 +171,7 @@ def test_nothing_can_be_done_before_fit(act: Callable[[Any], Any]) -> None:
 # ---- merge
 
 
-@pytest.mark.parametrize("make", DISCOVERERS)
+@pytest.mark.parametrize("make", KINDS)
 def test_merged_classes_add_up(make: Maker, fitted: dict[Maker, Any]) -> None:
     before, model = fitted[make], copy.deepcopy(fitted[make])
     assert model.merge(["novel_1", "novel_0"]) is model
@@ -186,7 +186,7 @@ def test_merged_classes_add_up(make: Maker, fitted: dict[Maker, Any]) -> None:
     agrees_with_itself(model, frame(1))
 
 
-@pytest.mark.parametrize("make", DISCOVERERS)
+@pytest.mark.parametrize("make", KINDS)
 def test_a_novel_class_can_be_a_known_one_after_all(make: Maker, fitted: dict[Maker, Any]) -> None:
     before, model = fitted[make], copy.deepcopy(fitted[make])
     model.merge(["novel_0", "bee"])
@@ -245,7 +245,7 @@ def test_wrong_merges_change_nothing(classes: Any, into: Any, match: str, four: 
 # ---- split
 
 
-@pytest.mark.parametrize("make", DISCOVERERS)
+@pytest.mark.parametrize("make", KINDS)
 def test_parts_share_what_the_class_had(make: Maker, fitted: dict[Maker, Any]) -> None:
     whole = copy.deepcopy(fitted[make]).merge(["novel_0", "novel_1"])
     model = copy.deepcopy(whole)
