@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import builtins
 import copy
 import pickle
-from typing import Any
+import sys
 
 import pandas as pd
 import pytest
@@ -71,13 +70,6 @@ def test_html_is_escaped() -> None:
 
 
 def test_without_pandas_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without_pandas(name: str, *args: Any, **settings: Any) -> Any:
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *args, **settings)
-
-    monkeypatch.setattr(builtins, "__import__", without_pandas)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match="pip install"):
         TABLE.to_frame()

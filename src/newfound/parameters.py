@@ -11,10 +11,10 @@ import numpy as np
 from newfound.errors import InputError
 
 
-def check_integer(name: str, value: Any, *, low: int) -> int:
-    """Return ``value`` as an int if it is a whole number of at least ``low``."""
+def check_integer(name: str, value: Any, *, low: int, or_else: str = "") -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``low``; ``or_else`` ends the message."""
     if _is_boolean(value) or not isinstance(value, Integral) or value < low:
-        raise InputError(f"Got {name}={value!r}, but expected a whole number of at least {low}.")
+        raise InputError.of(name, value, f"a whole number of at least {low}{or_else}")
     return int(value)
 
 
@@ -25,14 +25,14 @@ def check_real(name: str, value: Any, *, low: float, high: float = np.inf, open_
         bounds = f"{'above' if open_low else 'of at least'} {low:g}" + (
             "" if high == np.inf else f" and at most {high:g}"
         )
-        raise InputError(f"Got {name}={value!r}, but expected a number {bounds}.")
+        raise InputError.of(name, value, f"a number {bounds}")
     return number
 
 
 def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     """Return ``value`` if it is one of the choices."""
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"Got {name}={value!r}, but expected one of {', '.join(map(repr, choices))}.")
+        raise InputError.of(name, value, f"one of {', '.join(map(repr, choices))}")
     return value
 
 
@@ -44,9 +44,7 @@ def pick_generator(random_state: Any) -> np.random.RandomState:
         return random_state
     if isinstance(random_state, Integral) and not _is_boolean(random_state) and 0 <= int(random_state) < 2**32:
         return np.random.RandomState(int(random_state))
-    raise InputError(
-        f"Got random_state={random_state!r}, but expected None, a RandomState or a whole number from 0 to 2**32 - 1."
-    )
+    raise InputError.of("random_state", random_state, "None, a RandomState or a whole number from 0 to 2**32 - 1")
 
 
 def _is_boolean(value: Any) -> bool:

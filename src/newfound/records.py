@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any, SupportsIndex, overload
 
-from newfound.errors import MissingExtraError
+from newfound.extras import load_extra
 
 
 class Records(list[dict[str, Any]]):
@@ -35,13 +35,7 @@ class Records(list[dict[str, Any]]):
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame; MissingExtraError without pandas."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError(
-                "A data frame needs pandas, which is not installed: pip install 'newfound[data]'."
-            ) from None
-        return pandas.DataFrame(list(self), columns=self.columns)
+        return load_extra("pandas", "A data frame").DataFrame(list(self), columns=self.columns)
 
     def __str__(self) -> str:
         columns = self.columns

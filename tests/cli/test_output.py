@@ -11,18 +11,16 @@ import numpy as np
 import pytest
 
 from newfound.cli.output import Output, printable
-from newfound.errors import InputError, TrainingInterrupted, warn_user
+from newfound.errors import LABELS, TABLE, InputError, Message, TrainingInterrupted, warn_user
+from newfound.tables.cells import kind_setting
 
 
 @pytest.mark.parametrize(
     ("message", "translated"),
     [
-        ("X lacks column 'X'.", "a/table.csv lacks column 'X'."),
-        ("y has one class; 'y' is a name.", "column 'kind' has one class; 'y' is a name."),
-        ("name it: TableEncoder(kinds={'zip': 'categorical'}).", "name it: --kind zip=categorical."),
-        ("name it: TableEncoder(kinds={'a b': ...}) now", "name it: --kind a b=KIND now"),
-        ("Got n_novel_classes=9, but", "Got --novel-classes=9, but"),
-        ("keep one: TableEncoder(kinds={...}).", "keep one: --kind COLUMN=KIND."),
+        (Message(TABLE, " lacks column 'X'."), "a/table.csv lacks column 'X'."),
+        (Message(LABELS, " has one class; y is a name."), "column 'kind' has one class; y is a name."),
+        (Message("name it: ", kind_setting("zip", "date"), "."), "name it: --kind zip=date."),
     ],
 )
 def test_messages_of_the_library_are_put_into_the_words_of_the_user(message: str, translated: str) -> None:

@@ -260,7 +260,7 @@ def test_attributes_before_fit(make: Maker) -> None:
 _COMMON: list[tuple[str, Any, str]] = [
     ("encoder", "standard", r"expected None or a TableEncoder"),
     ("encoder", TableEncoder, r"expected None or a TableEncoder"),
-    ("encoder", TableEncoder(numeric_scaling="log"), r"numeric_scaling is 'log'; choose one of"),
+    ("encoder", TableEncoder(numeric_scaling="log"), r"numeric_scaling='log', but expected one of"),
     ("encoder", TableEncoder(kinds={"weight": "numeric"}), r"kinds names 'weight', which is not a column"),
     ("random_state", "zero", r"expected None, a RandomState or a whole number"),
     ("random_state", -1, r"expected None, a RandomState or a whole number"),

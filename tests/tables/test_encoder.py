@@ -237,11 +237,11 @@ def test_other_forced_kinds() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"numeric_scaling": "robust"}, "numeric_scaling is 'robust'; choose one of 'standard'"),
-        ({"categorical_scaling": None}, "categorical_scaling is None"),
-        ({"max_categories": 0}, "max_categories is 0; give a whole number of at least 1"),
-        ({"max_categories": 2.5}, "max_categories is 2.5"),
-        ({"max_categories": True}, "max_categories is True"),
+        ({"numeric_scaling": "robust"}, "Got numeric_scaling='robust', but expected one of 'standard'"),
+        ({"categorical_scaling": None}, "Got categorical_scaling=None"),
+        ({"max_categories": 0}, "Got max_categories=0, but expected a whole number of at least 1"),
+        ({"max_categories": 2.5}, "Got max_categories=2.5"),
+        ({"max_categories": True}, "Got max_categories=True"),
         ({"kinds": {"x9": "numeric"}}, "'x9', which is not a column"),
     ],
 )

@@ -23,7 +23,8 @@ from newfound.cli.info import info
 from newfound.cli.output import printable
 from newfound.cli.predict import predict
 from newfound.cli.tune import tune
-from newfound.errors import NewfoundError, TrainingInterrupted
+from newfound.cli.wording import in_words
+from newfound.errors import InputError, NewfoundError, TrainingInterrupted
 
 OK, OUR_MISTAKE, USERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -76,6 +77,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="newfound", standalone_mode=False)
+    except InputError as error:
+        _complain(in_words(error.args[0]))
+        return USERS_MISTAKE
     except NewfoundError as error:
         _complain(str(error))
         return USERS_MISTAKE

@@ -97,7 +97,7 @@ def split(
     found = load_model(model)
     class_ = _class(name, found)
     columns = read_columns(read_table_file(table, Format(delimiter, encoding, decimal, sheet), output), output)
-    with output.busy("Splitting"), output.speaking_of(table):
+    with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
         found.split(class_, parts, columns)
     _finish(found, _place(model, out, force), output)
 

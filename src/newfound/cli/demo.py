@@ -6,13 +6,13 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from newfound.errors import InputError, TrainingInterrupted
+from newfound.extras import is_installed, missing_extra
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +66,7 @@ def demo(
     from newfound.learning.machine import one_thread
 
     console = Console(highlight=False)
-    with_picture = find_spec("matplotlib") is not None
+    with_picture = is_installed("matplotlib")
     if with_picture:
         _make_folder(out)
     with console.status("Loading the digits") as status, one_thread():
@@ -87,7 +87,7 @@ def demo(
     if with_picture:
         console.print(f"The latent space before and after training: {out / PICTURE}", markup=False, soft_wrap=True)
     else:
-        console.print("No picture, since matplotlib is not installed; run: pip install 'newfound[plot]'", markup=False)
+        console.print(missing_extra("matplotlib", "The picture"), markup=False, soft_wrap=True)
 
 
 def _make_folder(out: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,17 +12,8 @@ from typing import Any
 
 import typer
 
+from newfound.cli.wording import in_words, retold
 from newfound.errors import InputError, TrainingInterrupted
-
-_KINDS = re.compile(r"TableEncoder\(kinds=\{(['\"]?)(?P<column>.*?)\1: (['\"]?)(?P<kind>[a-z.]+)\3\}\)")
-_WORDS = {
-    "TableEncoder(kinds={...})": "--kind COLUMN=KIND",
-    "n_novel_classes": "--novel-classes",
-    "random_state": "--seed",
-    "time_limit": "--time-limit",
-    "max_rows": "--max-rows",
-}
-_NOT_QUOTED = r"(?<!['\"\w]){}(?!['\"\w])"  # a column may have that name
 
 
 class Output:
@@ -114,21 +104,32 @@ class Output:
             yield
 
     @contextlib.contextmanager
-    def speaking_of(self, table: Path, target: str | None = None) -> Iterator[None]:
+    def speaking_of(self, table: Path, target: str | None = None, **options: str) -> Iterator[None]:
         """Call the library within this: its warnings become notes, and X and y the names that the user gave.
 
         Ctrl-C ends the command rather than the training.
+
+        Parameters
+        ----------
+        table : Path
+            What the library calls X.
+        target : str, optional
+            The column that it calls y.
+        **options : str
+            Options of this command alone, by the parameters that they set.
         """
+        names = {"X": str(table), **({} if target is None else {"y": f"column {target!r}"}), **options}
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             warnings.simplefilter("error", TrainingInterrupted)
             try:
                 yield
             except InputError as error:
-                raise InputError(_translated(str(error), table, target)) from error
+                raise retold(error, names) from error
         # others are between us and the libraries below
-        ours = [str(warning.message) for warning in caught if warning.category is UserWarning]
-        self.note(*(_translated(text, table, target) for text in ours))
+        for warning in caught:
+            if isinstance(warning.message, UserWarning) and warning.category is UserWarning:
+                self.note(in_words(warning.message.args[0], names))
 
 
 class _Announcing:
@@ -151,17 +152,6 @@ class _Announcing:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
-
-
-def _translated(message: str, table: Path, target: str | None) -> str:
-    """Put a message of the library into the words of the command line."""
-    message = _KINDS.sub(lambda found: f"--kind {found['column']}={found['kind'].replace('...', 'KIND')}", message)
-    message = re.sub(_NOT_QUOTED.format("X"), lambda _: str(table), message)
-    for ours, theirs in _WORDS.items():
-        message = message.replace(ours, theirs)
-    if target is not None:
-        message = re.sub(_NOT_QUOTED.format("y"), lambda _: f"column {target!r}", message)
-    return message
 
 
 def printable(text: str) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from newfound.errors import InputError, MissingExtraError
+from newfound.errors import InputError
+from newfound.extras import load_extra
 from newfound.writing import replacing
 
 INK = "#22303c"
@@ -67,13 +68,12 @@ def sheet(paths: Sequence[Path], height: float, *, constrained: bool = True) -> 
     for path in paths:
         if _kind(path) not in _BARE:
             raise InputError(f"Got a picture named {str(path)!r}, but expected a name that ends in .png or .svg.")
-    try:
-        from matplotlib import rc_context, style
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError as error:
-        raise MissingExtraError("Pictures need matplotlib; run: pip install 'newfound[plot]'") from error
+    load_extra("matplotlib", "A picture")
+    from matplotlib import rc_context, style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     # A user's own matplotlibrc must not change our pictures, nor we his: both end with the block.
     with style.context("default"), rc_context(_RC):
         # Figure itself rather than pyplot: no window system, and no global state of the user's is touched.

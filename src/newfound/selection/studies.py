@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from newfound import __version__
-from newfound.errors import InputError, MissingExtraError
+from newfound.errors import InputError
+from newfound.extras import load_extra
 from newfound.folders import cache_folder
 from newfound.tables import Labels, Table
 
@@ -25,11 +26,7 @@ _NOT_THE_TASK = ("device", "verbose")  # they change how a fit runs, not what it
 
 def load_optuna() -> Any:
     """Import optuna; MissingExtraError without it."""
-    try:
-        import optuna
-    except ImportError as error:
-        raise MissingExtraError("The search needs optuna; run: pip install 'newfound[tune]'") from error
-    return optuna
+    return load_extra("optuna", "The search")
 
 
 @contextmanager

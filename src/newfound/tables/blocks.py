@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message
 from newfound.tables import cells
 from newfound.tables.scaling import NumberScaler, NumericScaling
 from newfound.tables.schema import Column
@@ -85,10 +85,9 @@ class BooleanBlock:
         missing = np.isnan(numbers)
         strange = numbers[~missing & (numbers != 0) & (numbers != 1)]
         if len(strange):
-            raise InputError(
-                f"column {column.name!r} is used as booleans but holds {strange[0]:g}; it takes True, False, 0, 1. "
-                f"Fit with another kind for it, e.g. kinds={{{column.name!r}: 'numeric'}} in TableEncoder."
-            )
+            cure = Message("Fit with another kind for it, e.g. ", cells.kind_setting(column.name, "numeric"), ".")
+            what = f"column {column.name!r} is used as booleans but holds {strange[0]:g}; it takes True, False, 0, 1. "
+            raise InputError(Message(what, cure), parameter="X", cure=cure)
         return cls(column, bool(missing.any()))
 
     @property

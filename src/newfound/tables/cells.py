@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 
 Family = Literal["boolean", "number", "date", "duration", "text", "complex", "nested"]
 
@@ -38,6 +38,8 @@ _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 _MIDNIGHT = "T00:00:00.000000"
 _BOOLEAN_WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "y": 1.0, "1": 1.0}
 _BOOLEAN_WORDS |= {"false": 0.0, "f": 0.0, "no": 0.0, "n": 0.0, "0": 0.0}
+
+_SPLIT = "Split it into columns of single numbers, texts, booleans or dates, or drop the column."
 
 
 # ---- single cells
@@ -161,8 +163,9 @@ def present_cells(cells: NDArray[Any], name: str) -> tuple[NDArray[np.bool_], Fa
         if family in families:
             example = next(cell for cell in cells[present] if family_of(type(cell)) == family)
             raise InputError(
-                f"{problem}: column {name!r} holds {shown(example)} of type {type(example).__name__}. "
-                "Split it into columns of single numbers, texts, booleans or dates, or drop the column."
+                f"{problem}: column {name!r} holds {shown(example)} of type {type(example).__name__}. {_SPLIT}",
+                parameter="X",
+                cure=_SPLIT,
             )
     if families <= {"boolean", "number"}:
         return present, "boolean" if families == {"boolean"} else "number"
@@ -185,6 +188,11 @@ def shown(cell: Any, width: int = 40) -> str:
     """Return a cell as a message shows it, shortened."""
     text = repr(str(cell)) if isinstance(cell, str) else repr(cell)
     return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def kind_setting(name: str, kind: str) -> Parameter:
+    """Return what a message names to have a column read as a kind."""
+    return Parameter("kinds", {name: kind}, "TableEncoder")
 
 
 def _ratio(ticks: NDArray[Any], per_unit: int) -> NDArray[np.float64]:
@@ -308,8 +316,8 @@ def _parse(values: NDArray[Any], parse: Callable[[str], float | None], name: str
 
 def _unfit(name: str, wanted: str, found: str, example: Any) -> InputError:
     parse = "Parse it first, e.g. by pandas.to_datetime, correct" if wanted == "dates" else "Correct"
-    return InputError(
-        f"column {name!r} is used as {wanted} but holds {found} such as {shown(text_of(example))}. "
-        f"{parse} or blank such cells, or fit with another kind for it, "
-        f"e.g. TableEncoder(kinds={{{name!r}: 'categorical'}})."
+    cure = Message(
+        f"{parse} or blank such cells, or fit with another kind for it, e.g. ", kind_setting(name, "categorical"), "."
     )
+    what = f"column {name!r} is used as {wanted} but holds {found} such as {shown(text_of(example))}. "
+    return InputError(Message(what, cure), parameter="X", cure=cure)

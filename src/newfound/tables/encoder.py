@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.errors import InputError
+from newfound.parameters import check_choice, check_integer
 from newfound.tables import state
 from newfound.tables.blocks import Block, fit_block
 from newfound.tables.frame import Table, as_table, refuse_infinite
@@ -196,12 +197,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name, accepted in (("numeric_scaling", NUMERIC_SCALINGS), ("categorical_scaling", CATEGORICAL_SCALINGS)):
-            value = getattr(self, name)
-            if value not in accepted:
-                raise InputError(f"{name} is {value!r}; choose one of {', '.join(map(repr, accepted))}.")
-        count = self.max_categories
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
-            raise InputError(f"max_categories is {count!r}; give a whole number of at least 1.")
+            check_choice(name, getattr(self, name), accepted)
+        check_integer("max_categories", self.max_categories, low=1)
 
     def _fit_categorical_scaling(
         self, table: Table, schema: Schema, blocks: Sequence[Block], layout: Layout

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message
 from newfound.tables import cells
 
 CHUNK_ROWS = 4096
@@ -85,12 +85,17 @@ def as_table(X: Any, *, what: str = "X") -> Table:
         return X
     if hasattr(X, "nnz") and hasattr(X, "toarray"):
         raise InputError(
-            f"{what} is a sparse matrix ({type(X).__name__}), which is not supported; pass {what}.toarray()."
+            f"{what} is a sparse matrix ({type(X).__name__}), which is not supported; pass {what}.toarray().",
+            parameter=what,
+            cure=f"pass {what}.toarray()",
         )
     if isinstance(X, str | os.PathLike):
         raise InputError(
             f"Got the name of a file, {os.fspath(X)!r}, as {what}; read the table first, for example with "
-            f"pandas.read_csv, and pass {_ACCEPTED}."
+            f"pandas.read_csv, and pass {_ACCEPTED}.",
+            parameter=what,
+            value=X,
+            expected=_ACCEPTED,
         )
     if _is_dataframe(X):
         return _read_dataframe(X, what)
@@ -103,9 +108,11 @@ def refuse_infinite(table: Table, names: Iterable[str], *, what: str = "X") -> N
     found = {name for rows in table.chunks() for name, values in floats.items() if np.isinf(values[rows]).any()}
     if found:
         bad = [name for name in floats if name in found]
-        raise InputError(
-            f"{what} has infinite values in {listed(bad)}. Make them finite numbers or missing values (NaN), "
-            "or leave the columns out: TableEncoder(kinds={...: 'ignored'})."
+        out = cells.kind_setting(bad[0], "ignored")
+        raise InputError.about(
+            what,
+            f"has infinite values in {listed(bad)}",
+            Message("Make them finite numbers or missing values (NaN), or leave such a column out: ", out, "."),
         )
 
 
@@ -138,7 +145,11 @@ def _read_dataframe(X: Any, what: str) -> Table:
     try:
         frame = nw.from_native(X, allow_series=True)
     except TypeError as error:
-        raise InputError(f"{what} is of type {type(X).__name__}, which cannot be read; pass {_ACCEPTED}.") from error
+        raise InputError(
+            f"{what} is of type {type(X).__name__}, which cannot be read; pass {_ACCEPTED}.",
+            parameter=what,
+            expected=_ACCEPTED,
+        ) from error
     if isinstance(frame, nw.Series):
         raise _not_2d(1, what)
     if isinstance(frame, nw.LazyFrame):
@@ -154,7 +165,9 @@ def _unique_names(X: Any, what: str) -> list[str]:
     names = [str(name) for name in getattr(X, attribute, ())]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise InputError(f"{what} has duplicate column names: {listed(twice)}. Give every column a name of its own.")
+        raise InputError.about(
+            what, f"has duplicate column names: {listed(twice)}", "Give every column a name of its own."
+        )
     return names
 
 
@@ -191,7 +204,7 @@ def _to_array(X: Any, what: str) -> NDArray[Any]:
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
             array = np.asarray(X, dtype=object)  # numpy spells the numbers of a mixed list as text; keep them
     except (ValueError, TypeError, RuntimeError) as error:
-        raise InputError(f"{what} cannot be read as a table: {error}. Pass {_ACCEPTED}.") from error
+        raise InputError.about(what, f"cannot be read as a table: {error}", f"Pass {_ACCEPTED}.") from error
     return array
 
 
@@ -202,7 +215,9 @@ def _read_array(array: NDArray[Any], what: str) -> Table:
     kind = array.dtype.kind
     if kind == "c":
         raise InputError(
-            f"Complex data not supported: {what} has dtype {array.dtype}. Pass real and imaginary parts as columns."
+            f"Complex data not supported: {what} has dtype {array.dtype}. Pass real and imaginary parts as columns.",
+            parameter=what,
+            cure="Pass real and imaginary parts as columns.",
         )
     array = _read_plain(array) if kind in _PLAIN_KINDS else array.astype(object)
     columns = {f"x{j}": array[:, j] for j in range(array.shape[1])}
@@ -231,26 +246,35 @@ def _refuse_empty(shape: tuple[int, ...], what: str) -> None:
     if shape[1] == 0:
         raise InputError(
             f"Found {what} with 0 feature(s) (shape={tuple(shape)}) while a minimum of 1 is required. "
-            "Pass at least one column."
+            "Pass at least one column.",
+            parameter=what,
+            cure="Pass at least one column.",
         )
     if shape[0] == 0:
         raise InputError(
             f"Found {what} with 0 sample(s) (shape={tuple(shape)}) while a minimum of 1 is required. "
-            "Pass at least one row."
+            "Pass at least one row.",
+            parameter=what,
+            cure="Pass at least one row.",
         )
 
 
 def _not_2d(ndim: int, what: str) -> InputError:
     if ndim > 2:
         return InputError(
-            f"Found {what} with dim {ndim}, but expected 2. Pass one row a sample and one column a feature."
+            f"Found {what} with dim {ndim}, but expected 2. Pass one row a sample and one column a feature.",
+            parameter=what,
+            expected="2 dimensions",
         )
     got = "1D array" if ndim else "scalar"
     return InputError(
         f"Expected 2D array, got {got} instead in {what}. Reshape your data either using array.reshape(-1, 1) if it "
-        f"has a single feature or array.reshape(1, -1) if it is a single sample; or pass {_ACCEPTED}."
+        f"has a single feature or array.reshape(1, -1) if it is a single sample; or pass {_ACCEPTED}.",
+        parameter=what,
+        expected=_ACCEPTED,
     )
 
 
 def _lazy(what: str) -> InputError:
-    return InputError(f"{what} is a lazy frame, whose rows are not in memory yet; pass {what}.collect().")
+    cure = f"pass {what}.collect()"
+    return InputError(f"{what} is a lazy frame, whose rows are not in memory yet; {cure}.", parameter=what, cure=cure)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.errors import LABELS, TABLE, InputError, Message, ModelFileError, warn_user
 from newfound.tables.cells import family_of, is_missing, shown, unmasked
 
 UNLABELLED = -1
@@ -79,17 +79,22 @@ def read_labels(y: Any, n_rows: int) -> Labels:
         return Labels(np.full(n_rows, UNLABELLED, dtype=np.int64), np.empty(0, dtype=np.int64))
     values = _flat(_to_array(y))
     if len(values) != n_rows:
+        cure = "pass one label a row, -1 or None if unlabelled"
         raise InputError(
-            f"y has {len(values)} labels but X has {n_rows} rows; pass one label a row, -1 or None if unlabelled."
+            Message(LABELS, f" has {len(values)} labels but ", TABLE, f" has {n_rows} rows; {cure}."), cure=cure
         )
     labelled, present = _read_array(values)
     known_classes, inverse = np.unique(present, return_inverse=True)
     codes = np.full(n_rows, UNLABELLED, dtype=np.int64)
     codes[labelled] = inverse
     if known_classes.dtype.kind == "U" and "" in known_classes:
+        n_empty = (present == "").sum()
         warn_user(
-            f"y has the empty text as a label in {(present == '').sum()} rows, taken as a known class. If these rows "
-            "are unlabelled, replace it by None."
+            Message(
+                LABELS,
+                f" has the empty text as a label in {n_empty} rows, taken as a known class. If these rows are "
+                "unlabelled, replace it by None.",
+            )
         )
     # Without a single label there is no type to keep; novel classes are then numbered.
     return Labels(codes, known_classes if len(known_classes) else np.empty(0, dtype=np.int64))
@@ -198,9 +203,9 @@ def _to_array(y: Any) -> NDArray[Any]:
             if hasattr(y, method):
                 return _from_list(getattr(y, method)())
     if isinstance(y, (str, bytes, dict, set, frozenset)):
-        raise InputError(
-            f"y must be a list, an array or a column of labels, got {shown(y)} of type {type(y).__name__}."
-        )
+        expected = "a list, an array or a column of labels"
+        got = f"{shown(y)} of type {type(y).__name__}"
+        raise InputError(Message(LABELS, f" must be {expected}, got {got}."), value=y, expected=expected)
     return np.asarray(y)
 
 
@@ -209,9 +214,8 @@ def _from_list(labels: list[Any]) -> NDArray[Any]:
         try:
             return np.array(labels, dtype=object)
         except ValueError as error:
-            raise InputError(
-                f"y must be a list of single labels, got nested lists of different lengths. {_CURE}"
-            ) from error
+            problem = "must be a list of single labels, got nested lists of different lengths"
+            raise InputError.about("y", problem, _CURE) from error
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array
@@ -228,7 +232,13 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
         )
         return array.ravel()
     if array.ndim != 1:
-        raise InputError(f"y should be a 1d array, got an array of shape {array.shape} instead; pass one label a row.")
+        raise InputError(
+            Message(
+                LABELS, f" should be a 1d array, got an array of shape {array.shape} instead; pass one label a row."
+            ),
+            expected="a 1d array",
+            cure="pass one label a row",
+        )
     return array
 
 
@@ -256,8 +266,13 @@ def _read_text(values: NDArray[np.str_]) -> tuple[NDArray[np.bool_], NDArray[Any
     if not labelled.all():
         marks = shown(str(values[~labelled][0]))
         warn_user(
-            f"y is an array of text, and {(~labelled).sum()} of its labels are marks such as {marks}: these rows are "
-            "taken as unlabelled. If that is a class of yours, pass y with dtype=object, in which text is never a mark."
+            Message(
+                LABELS,
+                f" is an array of text, and {(~labelled).sum()} of its labels are marks such as {marks}: these rows "
+                "are taken as unlabelled. If that is a class of yours, pass ",
+                LABELS,
+                " with dtype=object, in which text is never a mark.",
+            )
         )
     return labelled, values[labelled]
 
@@ -289,27 +304,28 @@ def _is_unlabelled(cell: Any) -> bool:
 def _integers(labels: NDArray[Any]) -> NDArray[np.int64]:
     limits = np.iinfo(np.int64)
     if len(labels) and not (limits.min <= int(labels.min()) and int(labels.max()) <= limits.max):
-        raise InputError("y has labels beyond 64-bit integers; use smaller numbers or strings.")
+        cure = "use smaller numbers or strings"
+        raise InputError(Message(LABELS, f" has labels beyond 64-bit integers; {cure}."), cure=cure)
     return labels.astype(np.int64)
 
 
 def _whole_floats(labels: NDArray[Any]) -> NDArray[np.float64]:
     if np.isinf(labels).any():
-        raise InputError(f"y has infinite labels. {_CURE}")
+        raise InputError.about("y", "has infinite labels", _CURE)
     broken = labels[labels != np.floor(labels)]
     if len(broken):
-        raise InputError(
-            f"Unknown label type: continuous. y has labels such as {broken[0]:g}, but classes are needed. {_CURE}"
-        )
+        such = f" has labels such as {broken[0]:g}, but classes are needed. "
+        raise InputError(Message("Unknown label type: continuous. ", LABELS, such, _CURE), cure=_CURE)
     return labels.astype(np.float64)
 
 
 def _unknown_cells(cells: NDArray[Any], types: set[type]) -> InputError:
     if len({family_of(kind) for kind in types}) > 1:
         names = " and ".join(sorted(kind.__name__ for kind in types))
-        return InputError(f"y mixes labels of types {names}, e.g. {shown(cells[0])}. {_CURE}")
+        return InputError.about("y", f"mixes labels of types {names}, e.g. {shown(cells[0])}", _CURE)
     return _unknown_type(type(cells[0]).__name__, cells[0])
 
 
 def _unknown_type(kind: str, example: Any) -> InputError:
-    return InputError(f"Unknown label type: {kind}. y has labels such as {shown(example)}. {_CURE}")
+    such = f" has labels such as {shown(example)}. "
+    return InputError(Message(f"Unknown label type: {kind}. ", LABELS, such, _CURE), cure=_CURE)

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, warn_user
+from newfound.errors import TABLE, InputError, Message, warn_user
 from newfound.tables.frame import Table, listed
 
 
@@ -36,14 +36,14 @@ def match_columns(
             raise _missing_columns(missing, [name for name in table.names if name not in names], estimator_name)
         return {name: table.columns[name] for name in used}
     if table.n_columns != len(names):
-        raise InputError(
-            f"X has {table.n_columns} features, but {estimator_name} is expecting {len(names)} features as input. "
-            "Pass the columns of fit, in their order."
-        )
+        problem = f"has {table.n_columns} features, but {estimator_name} is expecting {len(names)} features as input"
+        raise InputError.about("X", problem, "Pass the columns of fit, in their order.")
     if named:
-        warn_user(f"X does not have valid feature names, but {estimator_name} was fitted with feature names")
+        warn_user(
+            Message(TABLE, f" does not have valid feature names, but {estimator_name} was fitted with feature names")
+        )
     elif table.named:
-        warn_user(f"X has feature names, but {estimator_name} was fitted without feature names")
+        warn_user(Message(TABLE, f" has feature names, but {estimator_name} was fitted without feature names"))
     by_position = dict(zip(names, table.columns.values(), strict=True))
     return {name: by_position[name] for name in used}
 
@@ -55,8 +55,10 @@ def _missing_columns(missing: Sequence[str], unknown: Sequence[str], estimator_n
         close = get_close_matches(name.casefold(), spellings, n=1)
         if close:
             guesses.append(f"for {name!r}, did you mean {spellings[close[0]]!r}?")
-    hint = f" Columns of similar names: {' '.join(guesses)}" if guesses else ""
-    return InputError(
-        f"X lacks {listed(missing)}, seen at fit of {estimator_name}.{hint} Pass the columns under the names they had; "
-        "where values are unknown, fill the column with missing values (NaN)."
+    hint = f"Columns of similar names: {' '.join(guesses)} " if guesses else ""
+    return InputError.about(
+        "X",
+        f"lacks {listed(missing)}, seen at fit of {estimator_name}",
+        f"{hint}Pass the columns under the names they had; where values are unknown, fill the column with missing "
+        "values (NaN).",
     )

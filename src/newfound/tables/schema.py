@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.errors import InputError, Message, ModelFileError, warn_user
 from newfound.tables import cells
 from newfound.tables.frame import Table, refuse_infinite
 
@@ -130,10 +130,15 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
         raise _no_usable_column(schema, table.n_rows)
     if inferred:
         more = f" and {len(inferred) - 10} more columns" if len(inferred) > 10 else ""
+        first = inferred[0].name
         warn_user(
-            f"ignored {_explained(inferred[:10])}{more}. To keep a column, name its kind: "
-            f"TableEncoder(kinds={{{inferred[0].name!r}: 'categorical'}}). To leave it out without this message: "
-            f"TableEncoder(kinds={{{inferred[0].name!r}: 'ignored'}}).",
+            Message(
+                f"ignored {_explained(inferred[:10])}{more}. To keep a column, name its kind: ",
+                cells.kind_setting(first, "categorical"),
+                ". To leave it out without this message: ",
+                cells.kind_setting(first, "ignored"),
+                ".",
+            )
         )
     return schema
 
@@ -143,15 +148,26 @@ def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Kind]:
     if kinds is None:
         return {}
     if not isinstance(kinds, Mapping):
-        raise InputError(f"kinds must be a dict of column name to kind, got {cells.shown(kinds)}.")
+        raise InputError(
+            f"kinds must be a dict of column name to kind, got {cells.shown(kinds)}.",
+            parameter="kinds",
+            value=kinds,
+            expected="a dict of column name to kind",
+        )
     given = {str(name): kind for name, kind in kinds.items()}
     for name, kind in given.items():
         if kind not in KINDS:
-            raise InputError(f"kinds[{name!r}] is {kind!r}; a kind is one of {', '.join(map(repr, KINDS))}.")
+            expected = f"one of {', '.join(map(repr, KINDS))}"
+            raise InputError(
+                f"kinds[{name!r}] is {kind!r}; a kind is {expected}.", parameter="kinds", value=kinds, expected=expected
+            )
     unknown = [name for name in given if name not in set(names)]
     if unknown:
         raise InputError(
-            f"kinds names {unknown[0]!r}, which is not a column; the columns are {cells.shown(list(names), 200)}."
+            f"kinds names {unknown[0]!r}, which is not a column; the columns are {cells.shown(list(names), 200)}.",
+            parameter="kinds",
+            value=kinds,
+            expected="names of columns",
         )
     return given
 
@@ -227,10 +243,13 @@ def _explained(columns: Sequence[Column]) -> str:
 
 def _no_usable_column(schema: Schema, n_rows: int) -> InputError:
     if n_rows == 1:
-        return InputError("X has n_samples=1: a single row shows no differences to learn from. Pass more rows.")
-    return InputError(
-        f"X has no usable column: ignored {_explained(schema.columns[:10])}. "
-        "Add columns that vary, or name the kind of a column to keep: TableEncoder(kinds={...})."
+        problem = "has n_samples=1: a single row shows no differences to learn from"
+        return InputError.about("X", problem, "Pass more rows.")
+    setting = cells.kind_setting(schema.names[0], "categorical")
+    return InputError.about(
+        "X",
+        f"has no usable column: ignored {_explained(schema.columns[:10])}",
+        Message("Add columns that vary, or name the kind of a column to keep: ", setting, "."),
     )
 
 

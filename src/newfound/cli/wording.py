@@ -1,0 +1,93 @@
+"""Messages of the library in the words of the command line: options and files where Python has parameters."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from newfound.errors import InputError, Message, Parameter
+
+OPTIONS = {
+    "decimal": "--decimal",
+    "delimiter": "--delimiter",
+    "device": "--device",
+    "encoding": "--encoding",
+    "ignore": "--ignore",
+    "into": "--into",
+    "kinds": "--kind",
+    "max_classes": "--max-classes",
+    "max_rows": "--max-rows",
+    "n_novel_classes": "--novel-classes",
+    "n_trials": "--trials",
+    "random_state": "--seed",
+    "sheet": "--sheet",
+    "target": "--target",
+    "time_limit": "--time-limit",
+    "unlabelled": "--unlabelled",
+}
+"""The option that sets each parameter of the library."""
+
+
+def in_words(message: str, names: Mapping[str, str] | None = None) -> str:
+    """Return a message as users of the command line read it.
+
+    Parameters
+    ----------
+    message : str or Message
+        Of the library; a plain text names no parameters, and stays as it is.
+    names : mapping of parameter to str, optional
+        What this command calls parameters, besides ``OPTIONS``.
+
+    Examples
+    --------
+    >>> from newfound.errors import TABLE
+    >>> in_words(Message("Got ", Parameter("n_novel_classes", 9), ", but ", TABLE, " has 4 rows."), {"X": "a.csv"})
+    'Got --novel-classes 9, but a.csv has 4 rows.'
+    """
+    if not isinstance(message, Message):
+        return _guessed(message, names or {})
+    known = {**OPTIONS, **(names or {})}
+    return message.told(lambda parameter: _named(parameter, known))
+
+
+def retold(error: InputError, names: Mapping[str, str] | None = None) -> InputError:
+    """Return an error with its message in the words of the command line, which may be told only once."""
+    cure = None if error.cure is None else in_words(error.cure, names)
+    return InputError(
+        in_words(error.args[0], names),
+        parameter=error.parameter,
+        value=error.value,
+        expected=error.expected,
+        cure=cure,
+    )
+
+
+def _named(parameter: Parameter, names: Mapping[str, str]) -> str:
+    name = names.get(parameter.name)
+    if name is None:
+        return str(parameter)
+    if parameter.name == "kinds":
+        kinds = parameter.value if parameter.has_value and isinstance(parameter.value, Mapping) else {"COLUMN": "KIND"}
+        return " ".join(f"{name} {_typed(f'{column}={kind}')}" for column, kind in kinds.items())
+    return f"{name} {_typed(parameter.value)}" if parameter.has_value else name
+
+
+def _typed(value: Any) -> str:
+    """Spell a value as it is typed in a shell."""
+    return shlex.quote(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+# ---- plain texts, as long as some messages of the library are
+
+_KINDS = re.compile(r"TableEncoder\(kinds=\{(['\"]?)(?P<column>.*?)\1: (['\"]?)(?P<kind>[a-z.]+)\3\}\)")
+_NOT_QUOTED = r"(?<!['\"\w]){}(?!['\"\w])"  # a column may have that name
+
+
+def _guessed(message: str, names: Mapping[str, str]) -> str:
+    message = _KINDS.sub(lambda found: f"--kind {found['column']}={found['kind']}", message)
+    for name in ("X", "y"):
+        if name in names:
+            message = re.sub(_NOT_QUOTED.format(name), lambda _, name=name: names[name], message)  # type: ignore[misc]
+    return message.replace("n_novel_classes", "--novel-classes").replace("random_state", "--seed")
