@@ -3,7 +3,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-INPUTS := pyproject.toml constraints.txt
+INPUTS := pyproject.toml laboratory/pyproject.toml constraints.txt
 MEASURED := build/paper
 MEASURED_LABEL_FREE := build/label_free
 MEASURED_OPEN_WORLD := build/open_world
@@ -14,7 +14,7 @@ MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 install: $(VENV)/.installed-all
 
 $(VENV)/.installed-all: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) -e '.[plot,data,tune,excel,dev]'
+	$(PIP) -e '.[plot,data,tune,excel,dev]' -e ./laboratory
 	@touch $@ $(VENV)/.installed-demo
 
 $(VENV)/.installed-demo: $(INPUTS) | $(VENV)/bin/python
@@ -45,7 +45,7 @@ lint: install
 	$(BIN)/lint-imports
 
 speed: install
-	$(BIN)/python -m newfound.benchmark.speed
+	$(BIN)/python -m newfound_lab.runner.speed
 
 # The paper's experiments on its tables are measured anew, except on MNIST: that was measured on a GPU for the most part and,
 # like the extra tables, is taken from the committed results, in which every line names its device. It continues where it
@@ -53,36 +53,36 @@ speed: install
 paper: install
 	mkdir -p $(MEASURED)
 	cp benchmarks/results/mnist.jsonl benchmarks/results/extra.jsonl $(MEASURED)/
-	$(BIN)/newfound bench run --suite paper --jobs 2 --device cpu --out $(MEASURED)
-	$(BIN)/newfound bench tables --out $(MEASURED)
-	$(BIN)/newfound bench page docs/paper.in.md docs/paper.md --out $(MEASURED)
+	$(BIN)/newfound-lab run --suite paper --jobs 2 --device cpu --out $(MEASURED)
+	$(BIN)/newfound-lab tables --out $(MEASURED)
+	$(BIN)/newfound-lab page docs/paper.in.md docs/paper.md --out $(MEASURED)
 
 # The same page from the committed results, without measuring.
 paper-page: install
-	$(BIN)/newfound bench page docs/paper.in.md docs/paper.md --out benchmarks/results
+	$(BIN)/newfound-lab page docs/paper.in.md docs/paper.md --out benchmarks/results
 
 # The comparison without novel labels, measured anew; MNIST, which was measured on a GPU, is taken from the committed results
 # where it is there. It takes hours, and continues where it was ended.
 label-free: install
 	mkdir -p $(MEASURED_LABEL_FREE)
 	$(if $(wildcard $(MNIST_LABEL_FREE)),cp $(MNIST_LABEL_FREE) $(MEASURED_LABEL_FREE)/)
-	$(BIN)/newfound bench run --suite label-free --jobs 2 --device cpu --out $(MEASURED_LABEL_FREE)
-	$(BIN)/newfound bench tables --out $(MEASURED_LABEL_FREE)
-	$(BIN)/newfound bench page docs/label_free.in.md docs/label_free.md --out $(MEASURED_LABEL_FREE)
+	$(BIN)/newfound-lab run --suite label-free --jobs 2 --device cpu --out $(MEASURED_LABEL_FREE)
+	$(BIN)/newfound-lab tables --out $(MEASURED_LABEL_FREE)
+	$(BIN)/newfound-lab page docs/label_free.in.md docs/label_free.md --out $(MEASURED_LABEL_FREE)
 
 # The same page from the committed results, without measuring.
 label-free-page: install
-	$(BIN)/newfound bench page docs/label_free.in.md docs/label_free.md --out benchmarks/results
+	$(BIN)/newfound-lab page docs/label_free.in.md docs/label_free.md --out benchmarks/results
 
 # Known and novel rows together, calibration and rules, measured anew in half an hour; it continues where it was ended.
 open-world: install
-	$(BIN)/newfound bench run --suite open-world --jobs 2 --device cpu --out $(MEASURED_OPEN_WORLD)
-	$(BIN)/newfound bench tables --out $(MEASURED_OPEN_WORLD)
-	$(BIN)/newfound bench page docs/open_world.in.md docs/open_world.md --out $(MEASURED_OPEN_WORLD)
+	$(BIN)/newfound-lab run --suite open-world --jobs 2 --device cpu --out $(MEASURED_OPEN_WORLD)
+	$(BIN)/newfound-lab tables --out $(MEASURED_OPEN_WORLD)
+	$(BIN)/newfound-lab page docs/open_world.in.md docs/open_world.md --out $(MEASURED_OPEN_WORLD)
 
 # The same page from the committed results, without measuring.
 open-world-page: install
-	$(BIN)/newfound bench page docs/open_world.in.md docs/open_world.md --out benchmarks/results
+	$(BIN)/newfound-lab page docs/open_world.in.md docs/open_world.md --out benchmarks/results
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

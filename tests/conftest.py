@@ -3,6 +3,10 @@ from __future__ import annotations
 import torch
 from hypothesis import settings
 
+from tests.uninstalling import uninstall
+
+__all__ = ["uninstall"]
+
 # Several pytest workers share few cores: if each opened a thread for every core they would wait for one another, and
 # sums split over threads would make results depend on the machine.
 torch.set_num_threads(1)

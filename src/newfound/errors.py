@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-_INSIDE = ("newfound", "sklearn", "contextlib", "typer", "click")
+_INSIDE = ("newfound", "newfound_lab", "sklearn", "contextlib", "typer", "click")
 _UNSAID: Any = object()
 
 

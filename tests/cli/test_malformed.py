@@ -14,9 +14,9 @@ import pytest
 
 from newfound.cli.app import run
 from newfound.persistence import load, save
-from tests.benchmark.test_workers import interrupt_when
 from tests.cli import tables
 from tests.cli.tables import HEADING, TARGET, Rows, as_csv, check_found, rows, with_column, write
+from tests.processes import interrupt_when
 
 FILES = ["labels.csv", "model.newfound", "report.html", "run.json"]
 Prepare = Callable[[Path], Rows | None]

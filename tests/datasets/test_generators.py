@@ -110,7 +110,7 @@ def test_without_pandas_is_an_array(uninstall: Callable[[str], None]) -> None:
     assert plain.X_train.dtype == object
     assert list(plain.kinds) == [f"x{i}" for i in range(11)]
     assert list(plain.kinds.values()) == list(framed.kinds.values())
-    assert plain.benchmark.categorical == ("x6", "x7", "x8", "x9")
+    assert [name for name, kind in plain.kinds.items() if kind == "categorical"] == ["x6", "x7", "x8", "x9"]
     np.testing.assert_array_equal(plain.X_train[:, 0].astype(float), framed.X_train["number_0"])  # type: ignore[index]
     rows, numbers = plain.encoder().fit_transform(plain.X_train), make_table(n_categorical=0, random_state=0).X_train
     assert len(rows) == len(plain.y_train)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
@@ -12,6 +13,11 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     from newfound.cli.app import run
 
+    start(run)
+
+
+def start(run: Callable[[], int]) -> None:
+    """Run commands and leave with their exit code; signals and streams are set up for a program of its own."""
     for name in ("SIGTERM", "SIGHUP"):  # Windows has not both
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored

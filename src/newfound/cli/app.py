@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from newfound import __version__
-from newfound.cli.bench import bench
+from newfound.cli.bench import HANDED_OVER, bench
 from newfound.cli.curate import merge, rename, split
 from newfound.cli.demo import demo
 from newfound.cli.discover import discover
@@ -40,7 +40,7 @@ app = typer.Typer(
 )
 for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, split, demo, info):
     app.command()(_command)
-app.add_typer(bench, name="bench")
+app.command(context_settings=HANDED_OVER)(bench)
 
 # typer shows this error of its parser's, and has no name for it
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -61,13 +61,17 @@ def _common(
     """Read the options that come before the command."""
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, name: str = "newfound") -> int:
     """Run one command.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        What stands after ``newfound``; by default the arguments of this process.
+        What stands after the name of the program; by default the arguments of this process.
+    commands : typer.Typer, optional
+        Those of another program, such as the laboratory's, whose exit codes mean the same.
+    name : str, default="newfound"
+        The name of that program.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         a mistake of ours, after one line that names the file with the traceback; 130 after Ctrl-C.
     """
     try:
-        code = app(args=None if arguments is None else list(arguments), prog_name="newfound", standalone_mode=False)
+        code = commands(args=None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
     except InputError as error:
         _complain(in_words(error.args[0]))
         return USERS_MISTAKE
@@ -96,13 +100,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return USERS_MISTAKE
         _complain(
             f"{type(error).__name__}: {error}. This is a mistake in newfound, not yours; please report it, with "
-            f"{_write_log(arguments)}"
+            f"{_write_log(name, arguments)}"
         )
         return OUR_MISTAKE
     return code if isinstance(code, int) else OK
 
 
-def _write_log(arguments: Sequence[str] | None) -> str:
+def _write_log(program: str, arguments: Sequence[str] | None) -> str:
     """Write the traceback of the error that is being handled to a file; returns its path, or the traceback itself."""
     import tempfile
     import traceback
@@ -113,7 +117,7 @@ def _write_log(arguments: Sequence[str] | None) -> str:
 
     now = datetime.now()
     versions = ", ".join(f"{name} {version_of(name)}" for name in PACKAGES)
-    command = " ".join(["newfound", *(sys.argv[1:] if arguments is None else arguments)])
+    command = " ".join([program, *(sys.argv[1:] if arguments is None else arguments)])
     text = f"{now.isoformat(timespec='seconds')}\n{command}\n{versions}\n\n{traceback.format_exc()}"
     name = f"error-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
     for folder in (cache_folder, lambda: Path(tempfile.gettempdir())):

@@ -1,11 +1,9 @@
-"""Benchmarks with known and novel classes, ready to fit and score."""
+"""Tables with known and novel classes, ready to fit and score."""
 
 from __future__ import annotations
 
 from newfound.datasets.dataset import Dataset
 from newfound.datasets.generators import make_table
-from newfound.datasets.loaders import download, load, names
-from newfound.datasets.registry import Benchmark
-from newfound.datasets.sources import Source
+from newfound.datasets.loading import download, load, names
 
-__all__ = ["Benchmark", "Dataset", "Source", "download", "load", "make_table", "names"]
+__all__ = ["Dataset", "download", "load", "make_table", "names"]

@@ -1,20 +1,20 @@
-"""A benchmark, loaded."""
+"""A table whose classes are known or novel, with rows to discover on and rows to score on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.datasets.registry import Benchmark
 from newfound.datasets.splits import hide, split_classes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from newfound.tables.encoder import TableEncoder
+    from newfound.tables.encoder import CategoricalScaling, TableEncoder
+    from newfound.tables.scaling import NumericScaling
     from newfound.tables.schema import Kind
 
 __all__ = ["Dataset"]
@@ -26,9 +26,10 @@ class Dataset:
 
     Attributes
     ----------
-    benchmark : Benchmark
-        Where the rows come from: file, classes, split, regime, whether scores may be reported. It says what was
-        loaded, which can differ from the registry: "paper, other rows", for one, where the paper's rows are not known.
+    name : str
+        What it was loaded as.
+    regime : str
+        In a few words, how its classes and rows were chosen: "demo", "generated", "class split 3".
     X_train, X_test : pandas.DataFrame or ndarray of shape (n_train, d), (n_test, d)
         Features as in the raw table. Rows are those of the known and the novel classes.
     y_train : ndarray of shape (n_train,)
@@ -41,9 +42,12 @@ class Dataset:
         Sorted; int64, or object for strings.
     kinds : dict of str to {"numeric", "categorical", "boolean", "date"}
         Kind of every column, for ``TableEncoder``. Columns of an ndarray are called "x0", "x1", and so on.
+    numeric_scaling, categorical_scaling : str
+        How ``TableEncoder`` prepares its columns.
     """
 
-    benchmark: Benchmark
+    name: str
+    regime: str
     X_train: pd.DataFrame | NDArray[Any]
     y_train: NDArray[Any]
     X_test: pd.DataFrame | NDArray[Any]
@@ -52,22 +56,8 @@ class Dataset:
     known_classes: NDArray[Any]
     novel_classes: NDArray[Any]
     kinds: dict[str, Kind]
-
-    @property
-    def name(self) -> str:
-        """Name of the benchmark."""
-        return self.benchmark.name
-
-    @property
-    def scoreable(self) -> bool:
-        """Whether scores on these rows mean anything; False for a sample that only exercises the loader."""
-        return self.benchmark.scoreable
-
-    @property
-    def reduced(self) -> bool:
-        """Whether columns of the paper's table are missing here, so that scores do not compare with the paper's."""
-        paper = self.benchmark.paper
-        return paper is not None and len(self.kinds) < paper.attributes
+    numeric_scaling: NumericScaling = "standard"
+    categorical_scaling: CategoricalScaling = "none"
 
     @property
     def train_novel(self) -> NDArray[np.bool_]:
@@ -80,25 +70,22 @@ class Dataset:
         return np.isin(self.y_test, self.novel_classes)
 
     def encoder(self) -> TableEncoder:
-        """Return a new, unfitted ``TableEncoder`` with the benchmark's own preparation of its columns."""
+        """Return a new, unfitted ``TableEncoder`` with the dataset's own preparation of its columns."""
         from newfound.tables.encoder import TableEncoder
 
         return TableEncoder(
-            kinds=self.kinds,
-            numeric_scaling=self.benchmark.numeric_scaling,
-            categorical_scaling=self.benchmark.categorical_scaling,
+            kinds=self.kinds, numeric_scaling=self.numeric_scaling, categorical_scaling=self.categorical_scaling
         )
 
-    def resplit(self, number: int) -> Dataset:
+    def resplit(self, number: int) -> Self:
         """Return the same rows with other known and novel classes, as many of each.
 
-        One choice of classes may flatter a method. Rows that train and rows that test stay the same, except for a
-        benchmark whose rule for rows looks at the classes (census), which keeps the rows of its own split too.
+        One choice of classes may flatter a method. Rows that train and rows that test stay the same.
 
         Parameters
         ----------
         number : int
-            0 returns the benchmark's own classes. Every other number stands for a draw of its own, the same at all
+            0 returns the dataset's own classes. Every other number stands for a draw of its own, the same at all
             times and unlike those of smaller numbers.
 
         Returns
@@ -117,13 +104,13 @@ class Dataset:
         >>> datasets.load("digits").resplit(1).novel_classes
         array([1, 2, 3, 5, 7])
         """
-        known, novel = split_classes(self.benchmark, number)
+        known, novel = split_classes(self.name, self.known_classes.tolist(), self.novel_classes.tolist(), number)
         if number == 0:
             return self
         dtype = self.y_train_truth.dtype
         return replace(
             self,
-            benchmark=replace(self.benchmark, known=known, novel=novel, regime=f"class split {number}"),
+            regime=f"class split {number}",
             y_train=hide(self.y_train_truth, novel),
             known_classes=np.array(known, dtype=dtype),
             novel_classes=np.array(novel, dtype=dtype),
@@ -137,15 +124,13 @@ class Dataset:
         n_unlabelled, n_test_novel = int(self.train_novel.sum()), int(self.test_novel.sum())
         n_labelled, n_test_known = len(self.y_train) - n_unlabelled, len(self.y_test) - n_test_novel
         lines = [
-            f"Dataset {self.name!r} ({self.benchmark.regime})",
+            f"Dataset {self.name!r} ({self.regime})",
             f"  columns: {len(self.kinds)} ({kinds})",
             f"  train:   {len(self.y_train):,} rows, {n_labelled:,} labelled, {n_unlabelled:,} unlabelled",
             f"  test:    {len(self.y_test):,} rows, {n_test_known:,} known, {n_test_novel:,} novel",
             f"  known:   {_listed(self.known_classes)}",
             f"  novel:   {_listed(self.novel_classes)}",
         ]
-        if not self.scoreable:
-            lines.append("  a sample: no score may be reported on these rows")
         return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets.dataset import Dataset
-from newfound.datasets.loaders import RawTable, split_table
-from newfound.datasets.registry import Benchmark, RandomSplit
+from newfound.datasets.splits import hide, stratified_split, take_rows
 from newfound.errors import InputError
 from newfound.parameters import check_integer, check_real, pick_generator
 
@@ -333,18 +332,21 @@ def _as_dataset(
     features = _as_features({name: cells for name, (_, cells) in columns.items()})
     names = [f"x{i}" for i in range(len(columns))] if isinstance(features, np.ndarray) else list(columns)
     kinds: dict[str, Kind] = dict(zip(names, (kind for kind, _ in columns.values()), strict=True))
-    benchmark = Benchmark(
+    target = np.array(classes, dtype=object)[codes]
+    train, test = stratified_split(np.arange(len(target)), target, seed=int(rng.randint(2**31 - 1)))
+    novel = np.array(classes[n_known:], dtype=object)
+    return Dataset(
         name="made table",
-        file="",
-        sha256="",
-        known=tuple(classes[:n_known]),
-        novel=tuple(classes[n_known:]),
-        split=RandomSplit(seed=int(rng.randint(2**31 - 1))),
         regime="generated",
-        categorical=tuple(name for name, kind in kinds.items() if kind == "categorical"),
+        X_train=take_rows(features, train),
+        y_train=hide(target[train], novel),
+        X_test=take_rows(features, test),
+        y_test=target[test],
+        y_train_truth=target[train],
+        known_classes=np.array(classes[:n_known], dtype=object),
+        novel_classes=novel,
+        kinds=kinds,
     )
-    dataset = split_table(benchmark, RawTable(features, np.array(classes, dtype=object)[codes]))
-    return replace(dataset, kinds=kinds)
 
 
 def _as_features(columns: dict[str, NDArray[Any]]) -> pd.DataFrame | NDArray[Any]:

@@ -2,83 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import comb
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.datasets.files import Folder, find_file
-from newfound.datasets.registry import (
-    Benchmark,
-    CappedSplit,
-    ColumnSplit,
-    FirstRowsSplit,
-    IndexSplit,
-    RandomSplit,
-    SizedSplit,
-)
 from newfound.errors import InputError
 
-__all__ = ["hide", "split_classes", "split_rows"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TEST_SHARE", "Rows", "hide", "split_classes", "stratified_split", "take_rows"]
 
 Rows = NDArray[np.intp]
 TEST_SHARE = 0.3
 
 
-def split_rows(
-    benchmark: Benchmark, target: NDArray[Any], split_column: NDArray[Any] | None, data_dir: Folder | None = None
-) -> tuple[Rows, Rows]:
-    """Row numbers of the training and of the test part, without rows of classes that are neither known nor novel.
+def stratified_split(rows: Rows, target: NDArray[Any], seed: int) -> tuple[Rows, Rows]:
+    """Draw rows for training and testing, 70 % and 30 % of each class.
 
     Parameters
     ----------
-    benchmark : Benchmark
+    rows : ndarray of shape (m,)
+        Row numbers to draw from.
     target : ndarray of shape (n,)
-        Class of every row of the raw table.
-    split_column : ndarray of shape (n,) or None
-        "train" or "test" for every row, where the raw table says so.
-    data_dir : str or path, optional
-        The data folder, for a split that is a file of row numbers.
+        Class of every row of the table.
+    seed : int
 
     Returns
     -------
     train, test : ndarray of shape (n_train,), ndarray of shape (n_test,)
-        In the order in which the rows are to be used.
     """
-    novel = np.isin(target, np.array(benchmark.novel, dtype=target.dtype))
-    listed = novel | np.isin(target, np.array(benchmark.known, dtype=target.dtype))
-    match benchmark.split:
-        case ColumnSplit():
-            assert split_column is not None, f"{benchmark.file} has no split column"
-            train, test = np.flatnonzero(split_column == "train"), np.flatnonzero(split_column == "test")
-        case FirstRowsSplit(train=n_train, test=n_test):
-            rows = np.arange(len(target))
-            train, test = rows[:n_train], rows[n_train : n_train + n_test]
-        case IndexSplit() as split:
-            train, test = _indices(benchmark.name, split, data_dir)
-        case SizedSplit(train=n_train, test=n_test, seed=seed):
-            train, test = _random(np.flatnonzero(listed), seed, train_size=n_train, test_size=n_test)
-        case RandomSplit(seed=seed, max_per_class=most):
-            # classes that are left out must not take part in the draw
-            rows = _first_of_each_class(np.flatnonzero(listed), target, most)
-            return _random(rows, seed, test_size=TEST_SHARE, stratify=target[rows])
-        case CappedSplit() as split:
-            train, test = _random(np.flatnonzero(listed), split.seed, test_size=TEST_SHARE)
-            return _capped_train(train, novel, split), test[: split.test]
-    return train[listed[train]], test[listed[test]]
+    # scikit-learn takes a second to import, which what only lists or downloads benchmarks does without
+    from sklearn.model_selection import train_test_split
+
+    train, test = train_test_split(rows, random_state=seed, test_size=TEST_SHARE, stratify=target[rows])
+    return train, test
 
 
-def split_classes(benchmark: Benchmark, number: int) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """Draw other known and novel classes for a benchmark, as many of each as it has.
+def split_classes(
+    name: str, known: Sequence[Any], novel: Sequence[Any], number: int
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Draw other known and novel classes for a dataset, as many of each as it has.
 
     Parameters
     ----------
-    benchmark : Benchmark
+    name : str
+        Name of the dataset.
+    known, novel : sequence of int or sequence of str
+        Its own classes.
     number : int
-        0 for the benchmark's own classes; every other number stands for a draw of its own, which depends on the name of
-        the benchmark alone.
+        0 for the dataset's own classes; every other number stands for a draw of its own, which depends on the name of
+        the dataset alone.
 
     Returns
     -------
@@ -90,54 +68,31 @@ def split_classes(benchmark: Benchmark, number: int) -> tuple[tuple[Any, ...], t
     InputError
         For a number that is negative, or larger than there are ways to choose the known classes.
     """
-    classes, n_known = sorted([*benchmark.known, *benchmark.novel]), len(benchmark.known)
+    classes, n_known = sorted([*known, *novel]), len(known)
     n_ways = comb(len(classes), n_known)
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < n_ways:
         raise InputError(
-            f"Got number={number!r} for the class split of {benchmark.name!r}, but expected a whole number from 0 to "
+            f"Got number={number!r} for the class split of {name!r}, but expected a whole number from 0 to "
             f"{n_ways - 1}: so many ways there are to choose {n_known} of its {len(classes)} classes."
         )
     if number == 0:
-        return benchmark.known, benchmark.novel
+        return tuple(known), tuple(novel)
     # numpy promises the same draws of a RandomState for ever
-    rng = np.random.RandomState(crc32(benchmark.name.encode()))
-    drawn = {frozenset(benchmark.known)}
+    rng = np.random.RandomState(crc32(name.encode()))
+    drawn = {frozenset(known)}
     while len(drawn) <= number:
-        known = frozenset(classes[i] for i in rng.permutation(len(classes))[:n_known])
-        drawn.add(known)
-    return tuple(sorted(known)), tuple(label for label in classes if label not in known)
+        chosen = frozenset(classes[i] for i in rng.permutation(len(classes))[:n_known])
+        drawn.add(chosen)
+    return tuple(sorted(chosen)), tuple(label for label in classes if label not in chosen)
 
 
-def hide(truth: NDArray[Any], novel: tuple[Any, ...]) -> NDArray[Any]:
+def hide(truth: NDArray[Any], novel: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """Replace labels of novel classes by -1, or by None where labels are strings; shape (n,)."""
     labels = truth.copy()
     labels[np.isin(truth, np.array(novel, dtype=truth.dtype))] = None if truth.dtype == object else -1
     return labels
 
 
-def _indices(name: str, split: IndexSplit, data_dir: Folder | None) -> tuple[Rows, Rows]:
-    path = find_file(split.file, split.sha256, benchmark=name, data_dir=data_dir)
-    with np.load(path, allow_pickle=False) as arrays:
-        return arrays[split.train].astype(np.intp), arrays[split.test].astype(np.intp)
-
-
-def _random(rows: Rows, seed: int, **how: Any) -> tuple[Rows, Rows]:
-    # scikit-learn takes a second to import, which what only lists or downloads benchmarks does without
-    from sklearn.model_selection import train_test_split
-
-    train, test = train_test_split(rows, random_state=seed, **how)
-    return train, test
-
-
-def _first_of_each_class(rows: Rows, target: NDArray[Any], most: int | None) -> Rows:
-    if most is None:
-        return rows
-    firsts: list[Rows] = [np.flatnonzero(target[rows] == label)[:most] for label in np.unique(target[rows])]
-    return rows[np.sort(np.concatenate(firsts))]
-
-
-def _capped_train(train: Rows, novel: NDArray[np.bool_], split: CappedSplit) -> Rows:
-    known_positions = np.flatnonzero(~novel[train])[: split.known]
-    novel_positions = np.flatnonzero(novel[train])[: split.novel]
-    kept: Rows = train[np.sort(np.concatenate([known_positions, novel_positions]))]
-    return kept
+def take_rows(features: pd.DataFrame | NDArray[Any], rows: Rows) -> pd.DataFrame | NDArray[Any]:
+    """Rows of a table, numbered from 0 on; shape (m, d)."""
+    return features[rows] if isinstance(features, np.ndarray) else features.iloc[rows].reset_index(drop=True)

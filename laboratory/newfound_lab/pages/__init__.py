@@ -1,0 +1,1 @@
+"""Tables, figures and pages that are made from lines of results."""

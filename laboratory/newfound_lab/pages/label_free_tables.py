@@ -1,0 +1,416 @@
+"""Tables of the label-free comparison, and of the estimates of the number of novel classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from newfound_lab.pages.captions import DATASETS, Lines, datasets_of, device_of, names_of
+from newfound_lab.pages.cells import PARTIAL, TITLES, Row, dataset_cell, new_table
+from newfound_lab.pages.comparison import REFERENCE, Comparison, Estimates
+from newfound_lab.pages.rendering import Cell, Table
+from newfound_lab.pages.summary import show, show_difference, show_seconds
+from newfound_lab.paper import published
+from newfound_lab.paper.published import Score
+from newfound_lab.suites.experiments import N_CLASS_SPLITS
+
+Build = Callable[[Lines], Table]
+
+_METRICS = ("acc", "bacc", "nmi", "ari")  # by importance here
+_K = {"given": "told the number of novel classes", "estimated": "with the estimated number of novel classes"}
+_LATER = "A Practical Approach to Novel Class Discovery in Tabular Data (2024), by the same group"
+
+
+def _name(name: str, k: str) -> str:
+    return name if k == "given" else f"{name}_{k}"
+
+
+def _by_dataset(comparison: Comparison, methods: Sequence[str], cell: Callable[[str, str], Cell]) -> list[Row]:
+    """Make a row for each dataset with a cell for each method."""
+    names = names_of(comparison.lines)
+    return [[names[dataset], *(cell(dataset, method) for method in methods)] for dataset in comparison.datasets]
+
+
+def _columns(methods: Sequence[str]) -> list[str]:
+    return ["Dataset", *(TITLES[method] for method in methods)]
+
+
+def score_cells(comparison: Comparison, metric: str, choose: Callable[..., Score] = max) -> Callable[[str, str], Cell]:
+    """Return a function that shows the score of a dataset and method, bold where it is the best of the dataset.
+
+    The best is the highest, or the lowest where ``choose`` is min. Scores of which runs are lacking are marked.
+    """
+    best = {dataset: comparison.best(dataset, metric, choose) for dataset in comparison.datasets}
+
+    def cell(dataset: str, method: str) -> Cell:
+        score = comparison.score(dataset, method, metric)
+        if score is None:
+            return Cell(show(None, metric))
+        # what is equal as shown is equally good
+        bold = show(score, metric, sd=False) == show(best[dataset], metric, sd=False)
+        return Cell(show(score, metric), bold, "" if comparison.is_whole(dataset, method) else PARTIAL)
+
+    return cell
+
+
+# ---- a table for each metric
+
+
+def _scores(metric: str, k: str) -> Build:
+    unit = " in percent" if metric in ("acc", "bacc") else ""
+
+    def build(lines: Lines) -> Table:
+        comparison = Comparison(lines, k)
+        rows = _by_dataset(comparison, comparison.methods, score_cells(comparison, metric))
+        if rows and comparison.shared_datasets:
+            means = [show(comparison.mean(method, metric), metric) for method in comparison.methods]
+            rows.append([f"Mean of {len(comparison.shared_datasets)}", *means])
+        return new_table(
+            _name(f"label_free_{metric}", k),
+            f"{TITLES[metric]}, {_K[k]}",
+            f"{TITLES[metric]} on the novel test rows{unit}: mean ± standard deviation over the class splits and "
+            "seeds; best in bold. The last row is the mean over the datasets on which all methods were measured.",
+            _columns(comparison.methods),
+            rows,
+            n_headers=1,
+        )
+
+    return build
+
+
+# ---- all datasets in one figure
+
+
+def _overall(k: str) -> Build:
+    def build(lines: Lines) -> Table:
+        comparison = Comparison(lines, k)
+        n_pairs, n_datasets = len(comparison.pairs), len(comparison.shared_datasets)
+        return new_table(
+            _name("label_free", k),
+            f"All datasets, {_K[k]}",
+            f"ACC, BACC (in percent), NMI and ARI on the novel test rows: mean over the {n_datasets} datasets on which "
+            "all methods were measured, each counting once. Average rank: by ACC among the methods, over "
+            f"{n_pairs} pairs of dataset and class split; 1 is the best, ± its standard error. Lowest ACC: of any "
+            "single run. Against k-means: the mean ACC on a dataset minus that of k-means on the same runs; mean over "
+            "the datasets, and the dataset where it is lowest. Seconds: median for one seed, fitting and predicting.",
+            [
+                "Method",
+                *(TITLES[metric] for metric in _METRICS),
+                "Average rank",
+                "Lowest ACC",
+                "Against k-means",
+                "Against k-means, lowest",
+                "Seconds",
+            ],
+            [_overall_row(comparison, method) for method in comparison.methods],
+            n_headers=1,
+        )
+
+    return build
+
+
+def _overall_row(comparison: Comparison, method: str) -> Row:
+    means = [comparison.mean(method, metric) for metric in _METRICS]
+    rank = comparison.rank(method)
+    best = min((one.mean for name in comparison.methods if (one := comparison.rank(name))), default=None)
+    row: Row = [TITLES[method], *(show(mean, metric) for mean, metric in zip(means, _METRICS, strict=True))]
+    row.append("—" if rank is None else Cell(show(rank, "nmi"), bold=rank.mean == best))
+    worst = {name: acc for name in comparison.datasets if (acc := comparison.worst(name, method)) is not None}
+    row.append(_lowest(worst, signed=False))
+    gains = {name: gain for name in comparison.datasets if (gain := comparison.gain(name, method)) is not None}
+    if method == REFERENCE or not gains:
+        row += ["—", "—"]
+    else:
+        row += [_signed(float(np.mean(list(gains.values())))), _lowest(gains, signed=True)]
+    return [*row, show_seconds(comparison.seconds(method))]
+
+
+def _lowest(values: dict[str, float], *, signed: bool) -> str:
+    """Write the lowest of values by dataset, and where it is."""
+    if not values:
+        return "—"
+    dataset = min(values, key=lambda name: values[name])
+    shown = _signed(values[dataset]) if signed else show(Score(values[dataset]), "acc")
+    return f"{shown} ({DATASETS.get(dataset, dataset)})"
+
+
+def _signed(points: float) -> str:
+    return show_difference(Score(points), Score(0.0), "acc")
+
+
+# ---- the worst case, and k-means
+
+
+def _worst(k: str) -> Build:
+    def build(lines: Lines) -> Table:
+        comparison = Comparison(lines, k)
+
+        def cell(dataset: str, method: str) -> Cell:
+            acc = comparison.worst(dataset, method)
+            return Cell(show(None if acc is None else Score(acc), "acc"))
+
+        return new_table(
+            _name("label_free_worst", k),
+            f"Lowest ACC, {_K[k]}",
+            "ACC on the novel test rows in percent, the lowest of all class splits and seeds.",
+            _columns(comparison.methods),
+            _by_dataset(comparison, comparison.methods, cell),
+            n_headers=1,
+        )
+
+    return build
+
+
+def _gain(k: str) -> Build:
+    def build(lines: Lines) -> Table:
+        comparison = Comparison(lines, k)
+        others = [method for method in comparison.methods if method != REFERENCE]
+        is_comparable = others and REFERENCE in comparison.methods
+
+        def cell(dataset: str, method: str) -> Cell:
+            gain = comparison.gain(dataset, method)
+            return Cell("—" if gain is None else _signed(gain))
+
+        return new_table(
+            _name("label_free_gain", k),
+            f"ACC against k-means, {_K[k]}",
+            "Mean ACC on the novel test rows minus that of k-means on the same class splits and seeds, in points.",
+            _columns(others),
+            _by_dataset(comparison, others, cell) if is_comparable else [],
+            n_headers=1,
+        )
+
+    return build
+
+
+# ---- what others report
+
+
+def _paper(lines: Lines) -> Table:
+    comparison = Comparison(lines, "given", class_split=0)
+    rows: list[Row] = []
+    for dataset in comparison.datasets:
+        accs = [comparison.score(dataset, method, "acc") for method in comparison.methods]
+        top = max(score.mean for score in accs if score)
+        row: Row = [dataset_cell(dataset, reduced=comparison.is_reduced(dataset))]
+        row += [Cell(show(acc, "acc", sd=False), bold=acc is not None and acc.mean == top) for acc in accs]
+        row.append(show(comparison.score(dataset, "auto", "bacc"), "bacc", sd=False))
+        oracle = published.RESULTS.get(dataset, {}).get("tabular_ncd") or {}
+        row += [show(oracle.get(metric), metric, sd=False) for metric in ("acc", "bacc")]
+        rows.append([*row, *_later(dataset)])
+    return new_table(
+        "label_free_paper",
+        "The paper's classes, told the number of novel classes",
+        "ACC (and BACC where it says so) on the novel test rows in percent, mean over the seeds, with the benchmark's "
+        "own known and novel classes; our best ACC in bold. Beside it: the paper's TabularNCD, whose hyper-parameters "
+        f"were found with novel labels (oracle), and ACC of {_LATER}, tuned without novel labels. Those two are "
+        "figures as printed.",
+        [
+            *_columns(comparison.methods),
+            "AutoDiscoverer, BACC",
+            "Paper's TabularNCD, oracle",
+            "Paper's TabularNCD, oracle, BACC",
+            "Later study's TabularNCD",
+            "Later study's best",
+        ],
+        rows,
+        n_headers=1,
+    )
+
+
+def _later(dataset: str) -> list[str]:
+    """ACC of TabularNCD in the later study, and of the method that was best there."""
+    printed = published.FOLLOW_UP.get(dataset)
+    if printed is None:
+        return ["—", "—"]
+    best = max(printed, key=lambda method: printed[method]["acc"].mean)
+    return [show(printed["tabular_ncd"]["acc"], "acc"), f"{show(printed[best]['acc'], 'acc')} ({TITLES[best]})"]
+
+
+def _follow_up(lines: Lines) -> Table:
+    comparison = Comparison(lines, "given", class_split=0)
+    rows: list[Row] = []
+    for dataset in comparison.datasets:
+        for method in comparison.methods:
+            ours = comparison.score(dataset, method, "acc")
+            theirs = published.FOLLOW_UP.get(dataset, {}).get(method.removeprefix("tuned_"))
+            if ours and theirs:
+                reduced = comparison.is_reduced(dataset)
+                far = "—" if reduced else show_difference(ours, theirs["acc"], "acc")
+                name = dataset_cell(dataset, reduced=reduced)
+                rows.append([name, TITLES[method], show(ours, "acc"), show(theirs["acc"], "acc"), far])
+    return new_table(
+        "label_free_follow_up",
+        "Label-free, beside the authors' later study",
+        f"ACC on the novel test rows in percent, with the benchmark's own classes: ours beside {_LATER}. It tunes "
+        "without novel labels too, is told the number of novel classes, and fits its clusterers on the test rows; ours "
+        "are fitted on the training rows. It gives no standard deviations, so no difference is marked.",
+        ["Dataset", "Method", "ACC", "ACC, later study", "ACC, difference"],
+        rows,
+        n_headers=2,
+    )
+
+
+# ---- tuning
+
+
+def _tuning(lines: Lines) -> Table:
+    comparison = Comparison(lines, "given")
+    rows: list[Row] = []
+    for dataset in comparison.datasets:
+        # one search serves all seeds
+        searches: dict[Any, Any] = {line["class_split"]: line for line in comparison.runs(dataset, "tuned_tabular_ncd")}
+        if not searches:
+            continue
+        scores = [
+            Score(float(np.mean([line[name] for line in searches.values()])))
+            for name in ("hidden_score_of_defaults", "hidden_score")
+        ]
+        n_left = sum(line["hidden_score"] > line["hidden_score_of_defaults"] for line in searches.values())
+        accs = [comparison.score(dataset, method, "acc") for method in ("tabular_ncd", "tuned_tabular_ncd")]
+        rows.append(
+            [
+                names_of(comparison.lines)[dataset],
+                _spread([line["n_tried"] for line in searches.values()]),
+                f"{n_left} of {len(searches)}",
+                *(show(score, "nmi") for score in scores),
+                *(show(acc, "acc", sd=False) for acc in accs),
+            ]
+        )
+    return new_table(
+        "label_free_tuning",
+        "What tuning on hidden classes does to TabularNCD",
+        "One search for each class split, told the number of novel classes. Settings tried: the defaults are the first "
+        "of them. Defaults left: searches that found something clearly better. Score: F1 of hidden classes, with the "
+        "defaults and with what was chosen. ACC: on the novel test rows, in percent, which no search sees.",
+        [
+            "Dataset",
+            "Settings tried",
+            "Defaults left",
+            "Score, defaults",
+            "Score, chosen",
+            "ACC, defaults",
+            "ACC, tuned",
+        ],
+        rows,
+        n_headers=1,
+    )
+
+
+def _spread(values: Sequence[int]) -> str:
+    few, many = min(values), max(values)
+    return str(few) if few == many else f"{few} to {many}"
+
+
+# ---- cost
+
+
+def _cost(lines: Lines) -> Table:
+    comparison = Comparison(lines, "given")
+    rows: list[Row] = []
+    for dataset in comparison.datasets:
+        of_dataset = [line for line in comparison.lines if line["dataset"] == dataset]
+        for device in sorted({device_of(line) for line in of_dataset}):
+            seconds = [show_seconds(comparison.seconds(method, dataset, device)) for method in comparison.methods]
+            rows.append([names_of(comparison.lines)[dataset], device, *seconds])
+    return new_table(
+        "label_free_seconds",
+        "Seconds",
+        "Median seconds of fitting and predicting for one seed, told the number of novel classes; seeds that were "
+        "fitted at once share the time of their pack. By the device that the method ran on.",
+        ["Dataset", "Device", *(TITLES[method] for method in comparison.methods)],
+        rows,
+        n_headers=2,
+    )
+
+
+# ---- the number of novel classes
+
+
+def _n_classes(lines: Lines) -> Table:
+    estimates = Estimates(lines)
+    rows: list[Row] = []
+    for name in estimates.names:
+        by_pair = estimates.of(name)
+        errors = np.concatenate(list(by_pair.values()))
+        weight = estimates.weight(name)
+        rows.append(
+            [
+                name,
+                str(len(by_pair)),
+                _percent(estimates.share_of_pairs(name, 0)),
+                _percent(estimates.share_of_pairs(name, 1)),
+                _percent(float(np.mean(np.abs(errors) <= 1))),
+                show_difference(Score(float(errors.mean())), Score(0.0), "nmi"),
+                f"{np.abs(errors).mean():.2f}",
+                "—" if weight is None else f"{weight:.2f}",
+            ]
+        )
+    return new_table(
+        "n_classes",
+        "Estimates of the number of novel classes",
+        "By each criterion alone, and combined. A pair of dataset and class split counts by the median of its seeds; "
+        "the error is the estimate minus the truth, mean over all estimates. Weight: of a criterion in the combined "
+        "estimate, mean over all estimates.",
+        [
+            "Estimate by",
+            "Pairs",
+            "Exact",
+            "Within 1",
+            "Within 1, of all estimates",
+            "Error",
+            "Absolute error",
+            "Weight",
+        ],
+        rows,
+        n_headers=1,
+    )
+
+
+def _n_classes_by_dataset(lines: Lines) -> Table:
+    estimates = Estimates(lines)
+    rows: list[Row] = []
+    for dataset in datasets_of(estimates.lines):
+        own: list[Any] = [line for line in estimates.lines if line["dataset"] == dataset]
+        found = [line["n_classes"] for line in own]
+        shares = [_percent(estimates.share_of_pairs(name, 1, [dataset])) for name in estimates.names]
+        seconds = float(np.median([line["fit_seconds"] for line in own]))
+        name, truth = names_of(estimates.lines)[dataset], str(own[0]["n_novel"])
+        rows.append([name, truth, _spread(found), *shares, show_seconds(seconds)])
+    return new_table(
+        "n_classes_datasets",
+        "Estimates of the number of novel classes, by dataset",
+        f"The combined estimates of all class splits (of {N_CLASS_SPLITS}) and seeds; then the share of class splits, "
+        "by the median of their seeds, with an estimate within 1 of the truth: combined, and by each criterion alone. "
+        "Seconds: median.",
+        [
+            "Dataset",
+            "Novel classes",
+            "Estimates",
+            *(f"Within 1, {name}" for name in estimates.names),
+            "Seconds",
+        ],
+        rows,
+        n_headers=1,
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "—" if share is None else f"{100.0 * share:.0f} %"
+
+
+LABEL_FREE_TABLES: dict[str, Build] = {
+    **{_name("label_free", k): _overall(k) for k in _K},
+    **{_name(f"label_free_{metric}", k): _scores(metric, k) for k in _K for metric in _METRICS},
+    **{_name("label_free_worst", k): _worst(k) for k in _K},
+    **{_name("label_free_gain", k): _gain(k) for k in _K},
+    "label_free_paper": _paper,
+    "label_free_follow_up": _follow_up,
+    "label_free_tuning": _tuning,
+    "label_free_seconds": _cost,
+    "n_classes": _n_classes,
+    "n_classes_datasets": _n_classes_by_dataset,
+}
+"""Builders of the tables, by name; those with k estimated end in "_estimated"."""

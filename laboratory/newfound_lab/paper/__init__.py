@@ -1,0 +1,1 @@
+"""What the paper printed: its figures, settings and published settings."""

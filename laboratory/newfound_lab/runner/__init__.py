@@ -1,0 +1,1 @@
+"""Measuring trials, in processes, into lines of results."""

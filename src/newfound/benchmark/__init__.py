@@ -1,1 +1,0 @@
-"""Benchmarks: commands that measure, and the paper's own figures to compare with."""
