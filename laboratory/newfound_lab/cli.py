@@ -17,7 +17,7 @@ from newfound.errors import InputError
 if TYPE_CHECKING:
     from newfound_lab.datasets import Benchmark
     from newfound_lab.runner.results import ResultFile
-    from newfound_lab.runner.runner import Summary
+    from newfound_lab.runner.runner import RunSummary
     from newfound_lab.suites.trials import Trial
 
 # Plain help and plain tracebacks, as of `newfound`: the decorated ones import rich.
@@ -277,7 +277,7 @@ def _facts(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
     return [benchmark.name, *size, *classes, here, benchmark.regime, "-" if source is None else source.licence]
 
 
-def _tell(summary: Summary, results: ResultFile) -> None:
+def _tell(summary: RunSummary, results: ResultFile) -> None:
     """Say what a run has done, and what to do next."""
     n_done = summary.n_before + summary.n_measured
     names: dict[str, list[str]] = {}
@@ -298,7 +298,7 @@ def _tell(summary: Summary, results: ResultFile) -> None:
         typer.echo(f"Next: newfound-lab tables --out {results.folder}")
 
 
-def _exit_code(summary: Summary) -> int:
+def _exit_code(summary: RunSummary) -> int:
     if summary.interrupted:
         return 130
     if any(not failure.users_mistake for failure in summary.failures):

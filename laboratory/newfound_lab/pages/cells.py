@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
 
 from newfound_lab.pages.captions import DATASETS
-from newfound_lab.pages.rendering import Cell, Table
-from newfound_lab.pages.summary import Summary, show, show_difference
+from newfound_lab.pages.rendering import Cell, ResultTable
+from newfound_lab.pages.summary import ScoreSummary, show, show_difference
 from newfound_lab.paper import published
 from newfound_lab.paper.published import Score, Scores
 
@@ -69,12 +69,12 @@ RUN_COLUMNS = ("Seeds", "Device")
 
 def new_table(
     name: str, title: str, caption: str, columns: Sequence[str], rows: Iterable[Row], *, n_headers: int
-) -> Table:
+) -> ResultTable:
     """Make a table with a note for each mark in it."""
     cells = tuple(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row) for row in rows)
     used = {cell.flag for row in cells for cell in row}
     notes = tuple(f"{mark} {meaning}" for mark, meaning in NOTES.items() if mark in used)
-    return Table(name, title, caption, tuple(columns), cells, n_headers, notes)
+    return ResultTable(name, title, caption, tuple(columns), cells, n_headers, notes)
 
 
 def place_of(*names: str) -> tuple[tuple[int, str], ...]:
@@ -82,7 +82,7 @@ def place_of(*names: str) -> tuple[tuple[int, str], ...]:
     return tuple((_ORDER.get(name, len(_ORDER)), name) for name in names)
 
 
-def pick(summaries: Iterable[Summary], experiment: str, **facts: str) -> list[Summary]:
+def pick(summaries: Iterable[ScoreSummary], experiment: str, **facts: str) -> list[ScoreSummary]:
     """Summaries of an experiment with these facts, in the order of the paper."""
     chosen = [s for s in summaries if s.experiment == experiment and all(getattr(s, k) == v for k, v in facts.items())]
     return sorted(chosen, key=lambda s: place_of(s.dataset, s.method, s.variant, s.protocol))
@@ -93,7 +93,7 @@ def dataset_cell(dataset: str, *, reduced: bool) -> Cell:
     return Cell(DATASETS.get(dataset, dataset), flag=REDUCED if reduced else "")
 
 
-def head(summary: Summary) -> Row:
+def head(summary: ScoreSummary) -> Row:
     """Dataset, method and what it was fitted on, then the cells of ``RUN_COLUMNS``."""
     method = TITLES.get(summary.method, summary.method)
     if summary.variant == "published":
@@ -102,19 +102,19 @@ def head(summary: Summary) -> Row:
     return [dataset, method, TITLES[summary.protocol], *run_cells(summary)]
 
 
-def run_cells(summary: Summary) -> list[str]:
+def run_cells(summary: ScoreSummary) -> list[str]:
     """Cells below ``RUN_COLUMNS``."""
     return [str(summary.n_seeds), ", ".join(summary.devices)]
 
 
-def best_in_bold(summaries: Sequence[Summary]) -> Callable[[Summary, str], Cell]:
+def best_in_bold(summaries: Sequence[ScoreSummary]) -> Callable[[ScoreSummary, str], Cell]:
     """Return a function that shows a score of a summary, bold where it is the best of its dataset."""
     best: dict[tuple[str, str], Score] = {}
     for s in summaries:
         for metric, score in s.scores.items():
             best[s.dataset, metric] = max(score, best.get((s.dataset, metric), score), key=lambda one: one.mean)
 
-    def cell(summary: Summary, metric: str) -> Cell:
+    def cell(summary: ScoreSummary, metric: str) -> Cell:
         score = summary.scores.get(metric)
         if score is None:
             return Cell(show(None, metric))
@@ -125,14 +125,14 @@ def best_in_bold(summaries: Sequence[Summary]) -> Callable[[Summary, str], Cell]
     return cell
 
 
-def papers(summary: Summary, experiment: str | None = None) -> Scores | None:
+def papers(summary: ScoreSummary, experiment: str | None = None) -> Scores | None:
     """Look up the paper's figures for a summary, or those of another experiment for the same."""
     return published.scores(
         experiment or summary.experiment, summary.dataset, summary.method, summary.variant, summary.protocol
     )
 
 
-def beside(summary: Summary, theirs: Scores | None, metric: str) -> Row:
+def beside(summary: ScoreSummary, theirs: Scores | None, metric: str) -> Row:
     """Cells for the paper's figure and how far ours is from it; marked where an ACC is far."""
     if theirs is None:
         unfinished = (summary.dataset, summary.method, summary.protocol) == ("mnist", "spectral", "transductive")

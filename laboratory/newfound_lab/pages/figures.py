@@ -14,7 +14,7 @@ from newfound.pictures.latent import DrawnClass, Panel, write_latent_picture
 from newfound.pictures.style import NOVEL_COLOURS
 from newfound_lab.pages.captions import Line, Lines, datasets_of, name_of, names_of, origin, sorted_lines
 from newfound_lab.pages.label_free_figures import draw_accs, draw_n_classes, draw_ranks
-from newfound_lab.pages.summary import Summary, summarise
+from newfound_lab.pages.summary import ScoreSummary, summarise
 from newfound_lab.paper import published
 from newfound_lab.pictures.coefficients import most_telling, write_coefficients
 from newfound_lab.pictures.curves import Curve, CurvePanel, write_curves
@@ -169,7 +169,7 @@ def _main(lines: Lines, files: Files) -> str:
     )
 
 
-def _kind(summary: Summary) -> str:
+def _kind(summary: ScoreSummary) -> str:
     if summary.protocol == "transductive":
         return _OURS_ON_TEST
     return _PUBLISHED if summary.variant == "published" else _OURS

@@ -10,13 +10,13 @@ import numpy as np
 from newfound_lab.pages.captions import DATASETS, Lines, datasets_of, device_of, names_of
 from newfound_lab.pages.cells import PARTIAL, TITLES, Row, dataset_cell, new_table
 from newfound_lab.pages.comparison import REFERENCE, Comparison, Estimates
-from newfound_lab.pages.rendering import Cell, Table
+from newfound_lab.pages.rendering import Cell, ResultTable
 from newfound_lab.pages.summary import show, show_difference, show_seconds
 from newfound_lab.paper import published
 from newfound_lab.paper.published import Score
 from newfound_lab.suites.experiments import N_CLASS_SPLITS
 
-Build = Callable[[Lines], Table]
+Build = Callable[[Lines], ResultTable]
 
 _METRICS = ("acc", "bacc", "nmi", "ari")  # by importance here
 _K = {"given": "told the number of novel classes", "estimated": "with the estimated number of novel classes"}
@@ -61,7 +61,7 @@ def score_cells(comparison: Comparison, metric: str, choose: Callable[..., Score
 def _scores(metric: str, k: str) -> Build:
     unit = " in percent" if metric in ("acc", "bacc") else ""
 
-    def build(lines: Lines) -> Table:
+    def build(lines: Lines) -> ResultTable:
         comparison = Comparison(lines, k)
         rows = _by_dataset(comparison, comparison.methods, score_cells(comparison, metric))
         if rows and comparison.shared_datasets:
@@ -84,7 +84,7 @@ def _scores(metric: str, k: str) -> Build:
 
 
 def _overall(k: str) -> Build:
-    def build(lines: Lines) -> Table:
+    def build(lines: Lines) -> ResultTable:
         comparison = Comparison(lines, k)
         n_pairs, n_datasets = len(comparison.pairs), len(comparison.shared_datasets)
         return new_table(
@@ -144,7 +144,7 @@ def _signed(points: float) -> str:
 
 
 def _worst(k: str) -> Build:
-    def build(lines: Lines) -> Table:
+    def build(lines: Lines) -> ResultTable:
         comparison = Comparison(lines, k)
 
         def cell(dataset: str, method: str) -> Cell:
@@ -164,7 +164,7 @@ def _worst(k: str) -> Build:
 
 
 def _gain(k: str) -> Build:
-    def build(lines: Lines) -> Table:
+    def build(lines: Lines) -> ResultTable:
         comparison = Comparison(lines, k)
         others = [method for method in comparison.methods if method != REFERENCE]
         is_comparable = others and REFERENCE in comparison.methods
@@ -188,7 +188,7 @@ def _gain(k: str) -> Build:
 # ---- what others report
 
 
-def _paper(lines: Lines) -> Table:
+def _paper(lines: Lines) -> ResultTable:
     comparison = Comparison(lines, "given", class_split=0)
     rows: list[Row] = []
     for dataset in comparison.datasets:
@@ -229,7 +229,7 @@ def _later(dataset: str) -> list[str]:
     return [show(printed["tabular_ncd"]["acc"], "acc"), f"{show(printed[best]['acc'], 'acc')} ({TITLES[best]})"]
 
 
-def _follow_up(lines: Lines) -> Table:
+def _follow_up(lines: Lines) -> ResultTable:
     comparison = Comparison(lines, "given", class_split=0)
     rows: list[Row] = []
     for dataset in comparison.datasets:
@@ -256,7 +256,7 @@ def _follow_up(lines: Lines) -> Table:
 # ---- tuning
 
 
-def _tuning(lines: Lines) -> Table:
+def _tuning(lines: Lines) -> ResultTable:
     comparison = Comparison(lines, "given")
     rows: list[Row] = []
     for dataset in comparison.datasets:
@@ -307,7 +307,7 @@ def _spread(values: Sequence[int]) -> str:
 # ---- cost
 
 
-def _cost(lines: Lines) -> Table:
+def _cost(lines: Lines) -> ResultTable:
     comparison = Comparison(lines, "given")
     rows: list[Row] = []
     for dataset in comparison.datasets:
@@ -329,7 +329,7 @@ def _cost(lines: Lines) -> Table:
 # ---- the number of novel classes
 
 
-def _n_classes(lines: Lines) -> Table:
+def _n_classes(lines: Lines) -> ResultTable:
     estimates = Estimates(lines)
     rows: list[Row] = []
     for name in estimates.names:
@@ -369,7 +369,7 @@ def _n_classes(lines: Lines) -> Table:
     )
 
 
-def _n_classes_by_dataset(lines: Lines) -> Table:
+def _n_classes_by_dataset(lines: Lines) -> ResultTable:
     estimates = Estimates(lines)
     rows: list[Row] = []
     for dataset in datasets_of(estimates.lines):

@@ -10,7 +10,7 @@ from newfound_lab.pages.captions import Lines, names_of
 from newfound_lab.pages.cells import TITLES, Row, new_table
 from newfound_lab.pages.comparison import Comparison
 from newfound_lab.pages.label_free_tables import score_cells
-from newfound_lab.pages.rendering import Table
+from newfound_lab.pages.rendering import ResultTable
 from newfound_lab.pages.summary import RULES_METRICS, show, show_seconds
 from newfound_lab.paper.published import Score
 
@@ -32,7 +32,7 @@ def _rows(comparison: Comparison, cells: Callable[[str, str], Row]) -> Iterator[
                 yield [names[dataset], TITLES[method], *cells(dataset, method)]
 
 
-def _scores(lines: Lines) -> Table:
+def _scores(lines: Lines) -> ResultTable:
     comparison = open_world(lines)
     shown = [score_cells(comparison, metric) for metric in ("known_acc", "novel_acc", "all_acc", "auroc")]
 
@@ -52,7 +52,7 @@ def _scores(lines: Lines) -> Table:
     )
 
 
-def _calibration(lines: Lines) -> Table:
+def _calibration(lines: Lines) -> ResultTable:
     comparison = open_world(lines)
     after = {metric: score_cells(comparison, metric, min) for metric in ("known_ece", "all_ece")}
 
@@ -75,7 +75,7 @@ def _calibration(lines: Lines) -> Table:
     )
 
 
-def _rules(lines: Lines) -> Table:
+def _rules(lines: Lines) -> ResultTable:
     comparison = open_world([line for line in lines if "rules" in line])
 
     def cells(dataset: str, method: str) -> Row:
@@ -122,7 +122,7 @@ def _reached(comparison: Comparison, dataset: str, method: str) -> str:
     return f"{sum(all((one[name] or 0.0) >= aim for name, aim in AIM.items()) for one in classes)} of {len(classes)}"
 
 
-OPEN_WORLD_TABLES: dict[str, Callable[[Lines], Table]] = {
+OPEN_WORLD_TABLES: dict[str, Callable[[Lines], ResultTable]] = {
     "open_world": _scores,
     "calibration": _calibration,
     "rules": _rules,

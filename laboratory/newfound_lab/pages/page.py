@@ -20,7 +20,7 @@ from newfound_lab.pages.summary import (
     METRICS,
     OPEN_WORLD_METRICS,
     RULES_METRICS,
-    Summary,
+    ScoreSummary,
     show,
     show_difference,
     summarise,
@@ -167,7 +167,7 @@ class _Filler:
             return _OTHER_VALUES[metric](found)
         return show(found.scores[metric], metric, sd=sd) if metric in found.scores else None
 
-    def _found(self, where: Sequence[str]) -> Summary | None:
+    def _found(self, where: Sequence[str]) -> ScoreSummary | None:
         experiment, dataset, method, variant, protocol = where
         _check("experiment", experiment, _OF_THE_PAPER)  # others have placeholders of their own
         _check("method", method, METHOD_NAMES)
@@ -283,7 +283,7 @@ _OF_ALL_DATASETS: dict[str, Callable[[Comparison, str], str | None]] = {
 }
 
 
-_OTHER_VALUES: dict[str, Callable[[Summary], str]] = {
+_OTHER_VALUES: dict[str, Callable[[ScoreSummary], str]] = {
     "n_seeds": lambda s: str(s.n_seeds),
     "fit_seconds": lambda s: f"{s.fit_seconds:.2f}",
     "peak_memory_mib": lambda s: f"{s.peak_memory_mib:,.0f}",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from newfound_lab.pages.cells import ABSENT, RUN_COLUMNS, Row, dataset_cell, new_table, pick
-from newfound_lab.pages.rendering import Table
-from newfound_lab.pages.summary import Summary, show
+from newfound_lab.pages.rendering import ResultTable
+from newfound_lab.pages.summary import ScoreSummary, show
 from newfound_lab.paper import published
 
 CLOSE = 2.0
@@ -18,13 +18,13 @@ class Range:
 
     Parameters
     ----------
-    summaries : sequence of Summary
+    summaries : sequence of ScoreSummary
         At least one; one for each value.
     parameter : str
         Name of the hyper-parameter in their settings.
     """
 
-    def __init__(self, summaries: Sequence[Summary], parameter: str) -> None:
+    def __init__(self, summaries: Sequence[ScoreSummary], parameter: str) -> None:
         self.summaries = sorted(summaries, key=lambda s: float(s.settings[parameter]))
         self.values = [float(s.settings[parameter]) for s in self.summaries]
         accs = [s.scores["acc"].mean for s in self.summaries]
@@ -58,7 +58,7 @@ class Range:
         return ", ".join(first if first == last else f"{first} to {last}" for first, last in ends) or "none"
 
 
-def sweep(summaries: Sequence[Summary]) -> Table:
+def sweep(summaries: Sequence[ScoreSummary]) -> ResultTable:
     """Build (e), a row for each dataset and hyper-parameter."""
     rows: list[Row] = []
     for (dataset, parameter), tried in _ranges(summaries, "sweep").items():
@@ -88,7 +88,7 @@ def sweep(summaries: Sequence[Summary]) -> Table:
     )
 
 
-def threshold(summaries: Sequence[Summary]) -> Table:
+def threshold(summaries: Sequence[ScoreSummary]) -> ResultTable:
     """Build (f), a row for each dataset."""
     by_parameter = _ranges(summaries, "sweep")
     rows: list[Row] = []
@@ -117,8 +117,8 @@ def threshold(summaries: Sequence[Summary]) -> Table:
     )
 
 
-def _ranges(summaries: Sequence[Summary], experiment: str) -> dict[tuple[str, str], Range]:
-    groups: dict[tuple[str, str], list[Summary]] = {}
+def _ranges(summaries: Sequence[ScoreSummary], experiment: str) -> dict[tuple[str, str], Range]:
+    groups: dict[tuple[str, str], list[ScoreSummary]] = {}
     for s in pick(summaries, experiment, regime="oracle"):
         groups.setdefault((s.dataset, s.variant), []).append(s)
     return {key: Range(group, key[1]) for key, group in groups.items()}

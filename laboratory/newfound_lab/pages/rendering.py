@@ -18,7 +18,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table that can be rendered.
 
     Attributes
@@ -50,7 +50,7 @@ class Table:
         assert all(len(row) == len(self.columns) for row in self.rows), self.name
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ResultTable) -> str:
     """Render as GitHub's markdown, without any HTML; ends with a newline."""
     lines = [f"**{escape_markdown(table.title)}.** {escape_markdown(table.caption)}", ""]
     lines.append("| " + " | ".join(escape_markdown(column) for column in table.columns) + " |")
@@ -62,7 +62,7 @@ def markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex(table: Table) -> str:
+def latex(table: ResultTable) -> str:
     """Render as a LaTeX table that needs the package booktabs; ends with a newline."""
     alignment = "l" * table.n_headers + "r" * (len(table.columns) - table.n_headers)
     lines = [
@@ -87,7 +87,7 @@ def latex(table: Table) -> str:
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 
-def html(table: Table) -> str:
+def html(table: ResultTable) -> str:
     """Render as a fragment of HTML with a caption and headings of columns and rows; ends with a newline."""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
     body = "\n".join(_html_row(row, table.n_headers) for row in table.rows)

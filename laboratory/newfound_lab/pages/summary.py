@@ -35,7 +35,7 @@ _PERCENT = ("bacc", "acc", *OPEN_WORLD_METRICS, *RULES_METRICS)
 
 
 @dataclass(frozen=True)
-class Summary:
+class ScoreSummary:
     """What the seeds of one measurement have in common, and their means.
 
     Attributes
@@ -83,7 +83,7 @@ class Summary:
     peak_memory_mib: float
 
 
-def summarise(lines: Iterable[Mapping[str, Any]]) -> list[Summary]:
+def summarise(lines: Iterable[Mapping[str, Any]]) -> list[ScoreSummary]:
     """Summarise the lines that have scores, all seeds of one measurement together.
 
     Parameters
@@ -93,7 +93,7 @@ def summarise(lines: Iterable[Mapping[str, Any]]) -> list[Summary]:
 
     Returns
     -------
-    list of Summary
+    list of ScoreSummary
         In the order in which each measurement first occurs.
     """
     groups: dict[str, list[Mapping[str, Any]]] = {}
@@ -104,7 +104,7 @@ def summarise(lines: Iterable[Mapping[str, Any]]) -> list[Summary]:
 
 
 def score_of(values: Sequence[float], metric: str) -> Score:
-    """Mean and standard deviation of a metric as lines have it, in the units of the paper; see :class:`Summary`."""
+    """Mean and standard deviation of a metric as lines have it, in the paper's units; see :class:`ScoreSummary`."""
     scaled = np.array(values) * (100.0 if metric in _PERCENT else 1.0)
     return Score(float(scaled.mean()), float(scaled.std()) if len(values) > 1 else None)
 
@@ -142,13 +142,13 @@ def _number(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
-def _summary(lines: list[Mapping[str, Any]]) -> Summary:
+def _summary(lines: list[Mapping[str, Any]]) -> ScoreSummary:
     scores = {}
     for metric in (*METRICS, "known_acc"):
         values = [line[metric] for line in lines if line[metric] is not None]
         if values:
             scores[metric] = score_of(values, metric)
-    return Summary(
+    return ScoreSummary(
         **_all_but_seed(lines[0]),
         scores=scores,
         n_seeds=len(lines),

@@ -29,18 +29,18 @@ from newfound_lab.pages.cells import (
 )
 from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
 from newfound_lab.pages.open_world_tables import OPEN_WORLD_TABLES
-from newfound_lab.pages.rendering import Cell, Table, html, html_page, latex, markdown
-from newfound_lab.pages.summary import METRICS, Summary, show, show_difference, summarise
+from newfound_lab.pages.rendering import Cell, ResultTable, html, html_page, latex, markdown
+from newfound_lab.pages.summary import METRICS, ScoreSummary, show, show_difference, summarise
 from newfound_lab.paper import published
 from newfound_lab.paper.published import Score, Scores
 
 Lines = Sequence[Mapping[str, Any]]
-Summaries = Sequence[Summary]
+Summaries = Sequence[ScoreSummary]
 
 _HEAD = ("Dataset", "Method", "Fitted on", *RUN_COLUMNS)
 
 
-def build_tables(lines: Lines) -> dict[str, Table]:
+def build_tables(lines: Lines) -> dict[str, ResultTable]:
     """Build every table that there are lines for, by name.
 
     Names are those in ``TABLES``: "main" has BACC and ACC in the oracle regime, "main_nmi_ari" the two other metrics,
@@ -92,8 +92,8 @@ def write_tables(lines: Lines, folder: Path | str) -> list[Path]:
 _UNITS = {"bacc": "; BACC and ACC in percent"}
 
 
-def _main(name: str, metrics: tuple[str, ...]) -> Callable[[Summaries], Table]:
-    def build(summaries: Summaries) -> Table:
+def _main(name: str, metrics: tuple[str, ...]) -> Callable[[Summaries], ResultTable]:
+    def build(summaries: Summaries) -> ResultTable:
         chosen = _with_untuned(summaries)
         best = best_in_bold(chosen)
         rows = []
@@ -121,7 +121,7 @@ def _main(name: str, metrics: tuple[str, ...]) -> Callable[[Summaries], Table]:
     return build
 
 
-def _with_untuned(summaries: Summaries) -> list[Summary]:
+def _with_untuned(summaries: Summaries) -> list[ScoreSummary]:
     """Summaries of the oracle regime, and of methods without settings of that regime: those are the same in both."""
     tuned = pick(summaries, "main", regime="oracle")
     has_settings = {(s.dataset, s.method) for s in tuned} | {(dataset, "tabular_ncd") for dataset in published.RESULTS}
@@ -139,7 +139,7 @@ def _without_data(dataset: str, metrics: Sequence[str]) -> list[Row]:
     return rows
 
 
-def _main_label_free(summaries: Summaries) -> Table:
+def _main_label_free(summaries: Summaries) -> ResultTable:
     chosen = pick(summaries, "main", regime="label-free")
     best = best_in_bold(chosen)
     metrics = (*METRICS, "known_acc")
@@ -155,7 +155,7 @@ def _main_label_free(summaries: Summaries) -> Table:
     )
 
 
-def _follow_up(summaries: Summaries) -> Table:
+def _follow_up(summaries: Summaries) -> ResultTable:
     rows = []
     for s in pick(summaries, "main", regime="label-free"):
         theirs = papers(s, "follow_up")
@@ -175,8 +175,8 @@ def _follow_up(summaries: Summaries) -> Table:
     )
 
 
-def _ablation(name: str, regime: str, which_settings: str) -> Callable[[Summaries], Table]:
-    def build(summaries: Summaries) -> Table:
+def _ablation(name: str, regime: str, which_settings: str) -> Callable[[Summaries], ResultTable]:
+    def build(summaries: Summaries) -> ResultTable:
         chosen = pick(summaries, "ablation", regime=regime)
         full = {s.dataset: s.scores for s in chosen if s.variant == "full"}
         rows = []
@@ -199,7 +199,7 @@ def _ablation(name: str, regime: str, which_settings: str) -> Callable[[Summarie
     return build
 
 
-def _ablation_satimage(summaries: Summaries) -> Table:
+def _ablation_satimage(summaries: Summaries) -> ResultTable:
     chosen = pick(summaries, "ablation", regime="oracle", dataset="satimage")
     full = next((s.scores for s in chosen if s.variant == "full"), None)
     rows: list[Row] = []
@@ -218,14 +218,14 @@ def _ablation_satimage(summaries: Summaries) -> Table:
     )
 
 
-def _change(summary: Summary, scores: Scores, full: Scores | None, metric: str) -> str:
+def _change(summary: ScoreSummary, scores: Scores, full: Scores | None, metric: str) -> str:
     return "—" if full is None or summary.variant == "full" else show_difference(scores[metric], full[metric], metric)
 
 
 _WITH_PAPER = ("BACC", "BACC, paper", "ACC", "ACC, paper", "ACC, difference", "NMI", "NMI, paper", "ARI", "ARI, paper")
 
 
-def _with_paper(summary: Summary, theirs: Scores) -> Row:
+def _with_paper(summary: ScoreSummary, theirs: Scores) -> Row:
     """Cells below ``_WITH_PAPER``."""
     row: Row = []
     for metric in METRICS:
@@ -234,7 +234,7 @@ def _with_paper(summary: Summary, theirs: Scores) -> Row:
     return row
 
 
-def _representations(summaries: Summaries) -> Table:
+def _representations(summaries: Summaries) -> ResultTable:
     chosen = pick(summaries, "representations")  # the original data is the same in both regimes
     best = best_in_bold(chosen)
     rows = []
@@ -253,7 +253,7 @@ def _representations(summaries: Summaries) -> Table:
     )
 
 
-def _representations_mnist(summaries: Summaries) -> Table:
+def _representations_mnist(summaries: Summaries) -> ResultTable:
     rows: list[Row] = []
     for s in pick(summaries, "representations", dataset="mnist"):
         theirs = papers(s)
@@ -270,7 +270,7 @@ def _representations_mnist(summaries: Summaries) -> Table:
     )
 
 
-def _cd_knet(summaries: Summaries) -> Table:
+def _cd_knet(summaries: Summaries) -> ResultTable:
     digits = {"acc": 1, "nmi": 3, "ari": 3}  # as the paper prints them
     rows: list[Row] = []
     for s in pick(summaries, "main", dataset="mnist", method="tabular_ncd", variant="appendix"):
@@ -291,7 +291,7 @@ def _cd_knet(summaries: Summaries) -> Table:
     )
 
 
-def _search(lines: Lines) -> Table:
+def _search(lines: Lines) -> ResultTable:
     parameters = tuple(published.SETTINGS["mnist"])
     main = summarise(line for line in lines if (line["experiment"], line["variant"]) == ("main", "appendix"))
     appendix = {s.dataset: s for s in main if s.method == "tabular_ncd"}
@@ -328,11 +328,11 @@ def _values(settings: Mapping[str, Any], parameters: Sequence[str]) -> list[str]
     return [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
 
 
-def _test_cells(summary: Summary | None) -> list[str]:
+def _test_cells(summary: ScoreSummary | None) -> list[str]:
     return [ABSENT, "—", "—"] if summary is None else [show(summary.scores["acc"], "acc"), *run_cells(summary)]
 
 
-def _cost(lines: Lines) -> Table:
+def _cost(lines: Lines) -> ResultTable:
     main = [line for line in lines if line["experiment"] == "main"]
     rows: list[tuple[Any, Row]] = []
     for device in sorted({device_of(line) for line in main}):
@@ -353,7 +353,7 @@ def _cost(lines: Lines) -> Table:
     )
 
 
-_OF_SUMMARIES: dict[str, Callable[[Summaries], Table]] = {
+_OF_SUMMARIES: dict[str, Callable[[Summaries], ResultTable]] = {
     "main": _main("main", ("bacc", "acc")),
     "main_nmi_ari": _main("main_nmi_ari", ("nmi", "ari")),
     "main_label_free": _main_label_free,
@@ -367,7 +367,7 @@ _OF_SUMMARIES: dict[str, Callable[[Summaries], Table]] = {
     "sweep": ranges.sweep,
     "threshold": ranges.threshold,
 }
-_OF_LINES: dict[str, Callable[[Lines], Table]] = {
+_OF_LINES: dict[str, Callable[[Lines], ResultTable]] = {
     "search": _search,
     "cost": _cost,
     **LABEL_FREE_TABLES,

@@ -11,7 +11,7 @@ from typing import Any
 from newfound_lab.runner.workers import Outcome
 from newfound_lab.suites.trials import Trial
 
-__all__ = ["BarProgress", "LineProgress", "Progress", "TimeLeft", "name_of", "progress_for_terminal"]
+__all__ = ["BarProgress", "LineProgress", "RunProgress", "TimeLeft", "name_of", "progress_for_terminal"]
 
 
 class TimeLeft:
@@ -99,7 +99,7 @@ def name_of(pack: Sequence[Trial]) -> str:
     return f"{first.experiment}: {', '.join(part for part in (*parts, which) if part)}"
 
 
-class Progress:
+class RunProgress:
     """Shows nothing; what shows something overrides this."""
 
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
@@ -112,7 +112,7 @@ class Progress:
         """Show nothing any more."""
 
 
-class LineProgress(Progress):
+class LineProgress(RunProgress):
     """One line on standard error for each pack, for logs."""
 
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
@@ -129,7 +129,7 @@ class LineProgress(Progress):
         )
 
 
-class BarProgress(Progress):
+class BarProgress(RunProgress):
     """A bar with the time left on standard error, for terminals."""
 
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
@@ -176,7 +176,7 @@ class BarProgress(Progress):
         return f"{n_done}/{self._planned} trials"
 
 
-def progress_for_terminal() -> Progress:
+def progress_for_terminal() -> RunProgress:
     """Choose a bar where standard error is a terminal, else lines."""
     return BarProgress() if sys.stderr.isatty() else LineProgress()
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from newfound.errors import InputError
-from newfound_lab.runner.progress import Progress, TimeLeft, name_of
+from newfound_lab.runner.progress import RunProgress, TimeLeft, name_of
 from newfound_lab.runner.results import ResultFile
 from newfound_lab.runner.workers import Outcome, outcome_of, outcomes
 from newfound_lab.suites.trials import Trial, key_of
 
-__all__ = ["FAILURES_FILE", "Failure", "Summary", "run"]
+__all__ = ["FAILURES_FILE", "Failure", "RunSummary", "run"]
 
 FAILURES_FILE = "failures.log"
 
@@ -48,7 +48,7 @@ class Failure:
 
 
 @dataclass
-class Summary:
+class RunSummary:
     """What a run has done.
 
     Attributes
@@ -78,8 +78,8 @@ def run(
     device: str = "auto",
     data_dir: Path | None = None,
     measure: Measure | None = None,
-    progress: Progress | None = None,
-) -> Summary:
+    progress: RunProgress | None = None,
+) -> RunSummary:
     """Measure the trials that have no result, and write each pack of them as soon as it is done.
 
     Parameters
@@ -96,12 +96,12 @@ def run(
         Folder with the benchmarks' files.
     measure : function, optional
         In place of :func:`newfound_lab.runner.measure.measure`.
-    progress : Progress, optional
+    progress : RunProgress, optional
         Shows how far the run is; silent by default.
 
     Returns
     -------
-    Summary
+    RunSummary
         Failures and Ctrl-C are told there; what was measured before them is written.
 
     Raises
@@ -116,7 +116,7 @@ def run(
     with results.writing():
         done = results.keys
         missing = {key: trial for key, trial in planned.items() if key not in done}
-        summary = Summary(len(planned), len(planned) - len(missing))
+        summary = RunSummary(len(planned), len(planned) - len(missing))
         if missing:
             _check_data(missing.values(), data_dir)
             from newfound_lab.runner import measure as measuring  # torch; not needed where all is done
@@ -131,7 +131,9 @@ def run(
                 # the longest first: a long one begun last would leave the other processes idle at the end. With one
                 # process the order of the plan stays, which completes one experiment after the other.
                 packs.sort(key=measuring.weight, reverse=True)
-            _run_packs(packs, call, measuring.weight, min(jobs, len(packs)), results, summary, progress or Progress())
+            _run_packs(
+                packs, call, measuring.weight, min(jobs, len(packs)), results, summary, progress or RunProgress()
+            )
     if summary.interrupted:
         # Ctrl-C may have come between writing and counting
         summary.n_measured = len(planned.keys() & ResultFile(results.folder).keys) - summary.n_before
@@ -144,8 +146,8 @@ def _run_packs(
     weight: Callable[[Pack], float],
     jobs: int,
     results: ResultFile,
-    summary: Summary,
-    progress: Progress,
+    summary: RunSummary,
+    progress: RunProgress,
 ) -> None:
     """Measure packs, write their lines and fill in the summary."""
     left = TimeLeft([(_kind_of(pack), weight(pack)) for pack in packs], jobs)

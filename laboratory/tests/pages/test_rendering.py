@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from newfound_lab.pages.rendering import Cell, Table, html, html_page, latex, markdown
+from newfound_lab.pages.rendering import Cell, ResultTable, html, html_page, latex, markdown
 
-TABLE = Table(
+TABLE = ResultTable(
     "small",
     "A title",
     "How to read_it & more",
@@ -87,4 +87,4 @@ def test_html_is_whole_and_accessible() -> None:
 
 def test_rows_must_fit_the_columns() -> None:
     with pytest.raises(AssertionError):
-        Table("broken", "t", "c", ("a", "b"), ((Cell("1"),),))
+        ResultTable("broken", "t", "c", ("a", "b"), ((Cell("1"),),))

@@ -8,12 +8,12 @@ import pytest
 from laboratory.tests.made_lines import FOUND, Line, line, lines_of_the_plan
 from newfound.errors import InputError
 from newfound_lab.pages.cells import NOTES, differs
-from newfound_lab.pages.rendering import Table, markdown
+from newfound_lab.pages.rendering import ResultTable, markdown
 from newfound_lab.pages.tables import TABLES, build_tables, write_tables
 from newfound_lab.paper.published import Score
 
 
-def records(table: Table) -> list[dict[str, str]]:
+def records(table: ResultTable) -> list[dict[str, str]]:
     """Rows as headings to texts, with marks."""
     return [
         {heading: f"{cell.text} {cell.flag}".strip() for heading, cell in zip(table.columns, row, strict=True)}
@@ -21,7 +21,7 @@ def records(table: Table) -> list[dict[str, str]]:
     ]
 
 
-def one(table: Table, **facts: str) -> dict[str, str]:
+def one(table: ResultTable, **facts: str) -> dict[str, str]:
     (found,) = (row for row in records(table) if all(row[name.replace("_", " ")] == v for name, v in facts.items()))
     return found
 

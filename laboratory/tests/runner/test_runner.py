@@ -12,7 +12,7 @@ from laboratory.tests import fakes
 from newfound.errors import InputError, TrainingInterrupted
 from newfound_lab.datasets import registry
 from newfound_lab.runner import measure as measuring
-from newfound_lab.runner.progress import Progress, TimeLeft
+from newfound_lab.runner.progress import RunProgress, TimeLeft
 from newfound_lab.runner.results import ResultFile
 from newfound_lab.runner.runner import run
 from newfound_lab.runner.workers import Outcome
@@ -23,7 +23,7 @@ from tests.processes import interrupt_when, is_alive
 TRIALS = [fakes.trial(seed) for seed in range(4)]
 
 
-class Told(Progress):
+class Told(RunProgress):
     """Remembers what it was told."""
 
     def __init__(self) -> None:
