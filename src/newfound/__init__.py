@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "AutoDiscoverer": "newfound.discoverers",
+    "Choice": "newfound.selection.space",
     "ClassifierProjection": "newfound.discoverers",
     "HiddenClassKFold": "newfound.selection.hidden_classes",
     "InputError": "newfound.errors",
@@ -22,10 +23,12 @@ _HOMES = {
     "NCDSpectral": "newfound.discoverers",
     "NewfoundError": "newfound.errors",
     "PBN": "newfound.discoverers",
+    "Real": "newfound.selection.space",
     "SpectralDiscoverer": "newfound.discoverers",
     "TableEncoder": "newfound.tables",
     "TabularNCD": "newfound.discoverers",
     "WhitenedKMeans": "newfound.discoverers",
+    "Whole": "newfound.selection.space",
     "estimate_n_novel_classes": "newfound.selection.n_classes",
     "explain": "newfound.explanation",
     "hidden_class_score": "newfound.selection.hidden_classes",
@@ -40,6 +43,7 @@ _MODULES = ("datasets", "errors", "metrics")
 __all__ = [
     "PBN",
     "AutoDiscoverer",
+    "Choice",
     "ClassifierProjection",
     "HiddenClassKFold",
     "InputError",
@@ -49,10 +53,12 @@ __all__ = [
     "NCDKMeans",
     "NCDSpectral",
     "NewfoundError",
+    "Real",
     "SpectralDiscoverer",
     "TableEncoder",
     "TabularNCD",
     "WhitenedKMeans",
+    "Whole",
     "__version__",
     "datasets",
     "errors",
@@ -86,6 +92,7 @@ if TYPE_CHECKING:
     from newfound.report import write_report
     from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
     from newfound.selection.n_classes import estimate_n_novel_classes
+    from newfound.selection.space import Choice, Real, Whole
     from newfound.selection.tune import tune
     from newfound.tables import TableEncoder
 

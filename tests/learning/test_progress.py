@@ -118,6 +118,6 @@ def test_the_bar_ends_when_training_fails(capsys: pytest.CaptureFixture[str]) ->
 
     with pytest.raises(RuntimeError, match="broken"):
         fail()
-    assert not progress._bar.live.is_started
+    assert not progress._bar._bar.live.is_started
     run(Progress(3, verbose=1))  # a bar that still ran would forbid another
     assert "3/3" in capsys.readouterr().out

@@ -9,10 +9,10 @@ from sklearn.metrics import silhouette_samples
 
 from newfound.selection import criteria
 from newfound.selection.criteria import (
+    CountingSpace,
+    CountingTask,
     PairOdds,
     References,
-    Space,
-    Task,
     criteria_curves,
     edge_statistics,
     log_within,
@@ -42,10 +42,10 @@ def groups(k: int, n: int, d: int = 4, apart: float = 8.0, seed: int = 0) -> tup
     return apart * rng.normal(size=(k, d))[codes] + rng.normal(size=(k * n, d)), codes
 
 
-def made_task(n_known: int, n_novel: int = 3, n: int = 40, d: int = 4) -> Task:
+def made_task(n_known: int, n_novel: int = 3, n: int = 40, d: int = 4) -> CountingTask:
     rows, codes = groups(n_known + n_novel, n, d)
     known = codes < n_known
-    return Task(rows[~known], rows[known], codes[known])
+    return CountingTask(rows[~known], rows[known], codes[known])
 
 
 @st.composite
@@ -111,7 +111,7 @@ def test_few_known_rows_are_no_reference() -> None:
 
 def test_pair_odds_prefer_the_true_classes() -> None:
     task = made_task(4)
-    space = Space(task.unlabelled, task.known)
+    space = CountingSpace(task.unlabelled, task.known)
     odds = PairOdds((space, space, space), task.codes, np.random.RandomState(0))
     true = np.repeat(np.arange(3), 40)
     assert odds.of(true) > odds.of(np.minimum(true, 1))
@@ -132,7 +132,9 @@ def test_curves_are_best_at_the_number_of_far_groups() -> None:
 
 def test_more_classes_to_count_change_no_value_of_fewer() -> None:
     rows, _ = groups(3, 40)
-    few, many = (criteria_curves(Task(rows, rows[:0], np.empty(0, int)), np.arange(1, k), None) for k in (21, 31))  # type: ignore[arg-type]
+    few, many = (
+        criteria_curves(CountingTask(rows, rows[:0], np.empty(0, int)), np.arange(1, k), None) for k in (21, 31)
+    )  # type: ignore[arg-type]
     assert few["linked"] == pytest.approx(many["linked"][:20])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import newfound as nf
 from newfound.selection import n_classes
-from newfound.selection.criteria import SCALED, Task, criteria_curves
+from newfound.selection.criteria import SCALED, CountingTask, criteria_curves
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows, estimate_n_novel_classes
 from tests.selection.test_criteria import groups
 
@@ -92,10 +92,10 @@ def test_names_of_classes_do_not_matter() -> None:
 def test_hidden_tasks_hold_known_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, codes = made(6, 3)
     known = {tuple(row) for row in rows[codes >= 0]}
-    seen: list[Task] = []
+    seen: list[CountingTask] = []
     measured = criteria_curves
 
-    def spy(task: Task, *args: Any) -> Any:
+    def spy(task: CountingTask, *args: Any) -> Any:
         seen.append(task)
         return measured(task, *args)
 
@@ -120,7 +120,7 @@ def test_weights_follow_the_hidden_classes(monkeypatch: pytest.MonkeyPatch) -> N
     """A criterion that is right on every hidden task gains weight, one that is wrong loses some."""
     rows, codes = made(8, 3)
 
-    def made_up(task: Task, numbers: np.ndarray, rng: Any) -> dict[str, np.ndarray]:
+    def made_up(task: CountingTask, numbers: np.ndarray, rng: Any) -> dict[str, np.ndarray]:
         truth = len(np.unique(np.round(task.unlabelled.sum(axis=1) / 1e6)))
         right = -np.abs(np.log(numbers / truth))
         curves = dict.fromkeys([*n_classes._WEIGHTS, *n_classes._FIXED_WEIGHTS], np.zeros(len(numbers)))
@@ -193,7 +193,7 @@ def test_large_tables_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = []
     measured = criteria_curves
 
-    def spy(task: Task, *args: Any) -> Any:
+    def spy(task: CountingTask, *args: Any) -> Any:
         sizes.append((len(task.unlabelled), len(task.known)))
         return measured(task, *args)
 

@@ -113,3 +113,11 @@ def test_settings_reach_the_encoder_and_leave_the_original_alone() -> None:
 def test_wrong_spaces_are_refused(space: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         check_space(space, nf.KMeansDiscoverer(2))
+
+
+def test_spaces_are_public() -> None:
+    space = {"dropout": nf.Real(0, 0.5), "k_neighbors": nf.Whole(2, 9), "top_k": nf.Choice([None, 5])}
+    assert check_space(space, nf.TabularNCD()) == space
+    with pytest.raises(InputError, match=r"newfound\.Real, newfound\.Whole or newfound\.Choice") as refused:
+        check_space({"dropout": (0, 0.5)}, nf.TabularNCD())
+    assert refused.value.parameter == "space"

@@ -27,7 +27,7 @@ from newfound.cli.options import (
     UnlabelledOption,
 )
 from newfound.cli.output import Output, counted, percent
-from newfound.cli.reading import Format, Task, read_task, stem_of
+from newfound.cli.reading import Format, PartlyLabelled, read_task, stem_of
 from newfound.cli.writing import new_folder, write_json, write_labels, writing_to
 from newfound.errors import InputError
 
@@ -123,7 +123,7 @@ def _method(method: str | None, settings: Path | None) -> tuple[str, dict[str, A
 
 
 def _fit(
-    task: Task,
+    task: PartlyLabelled,
     output: Output,
     method: str,
     n_novel: int | str,
@@ -146,7 +146,7 @@ def _fit(
 
 
 def _write_results(
-    fresh: Path, task: Task, model: BaseDiscoverer, method: str, seed: int, output: Output
+    fresh: Path, task: PartlyLabelled, model: BaseDiscoverer, method: str, seed: int, output: Output
 ) -> dict[str, Any]:
     """Write labels, model and report; returns the facts of the run."""
     import newfound
@@ -169,7 +169,7 @@ def _write_results(
 # ---- what is printed
 
 
-def _introduce(task: Task, output: Output) -> None:
+def _introduce(task: PartlyLabelled, output: Output) -> None:
     counts = task.target.counts
     output.say(
         f"{task.file.path}: {counted(task.file.n_rows, 'row')}, {counted(task.table.n_columns, 'column')}; "

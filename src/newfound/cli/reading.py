@@ -29,7 +29,7 @@ class Format:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class PartlyLabelled:
     """A partly labelled table from which a discoverer can learn.
 
     Attributes
@@ -81,7 +81,7 @@ def read_task(
     ignore: Sequence[str] | None,
     kind: Sequence[str] | None,
     method: str,
-) -> Task:
+) -> PartlyLabelled:
     """Read a partly labelled table, and refuse one from which nothing can be learned."""
     from newfound.tables.files import read_target
 
@@ -94,7 +94,7 @@ def read_task(
     _check_labels(labels, file, method)
     output.note(*labels.notes)
     table = read_columns(file, output, [target, *ignored])
-    return Task(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
+    return PartlyLabelled(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
 
 
 def load_model(path: Path) -> BaseDiscoverer:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from newfound.cli.labelling import Labelling
-from newfound.cli.reading import Task
+from newfound.cli.reading import PartlyLabelled
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -18,7 +18,7 @@ Facts = dict[str, Any]
 
 
 def run_facts(
-    task: Task,
+    task: PartlyLabelled,
     method: str,
     seed: int,
     model: BaseDiscoverer,
@@ -29,7 +29,7 @@ def run_facts(
 
     Parameters
     ----------
-    task : Task
+    task : PartlyLabelled
     method : str
     seed : int
     model : discoverer
@@ -54,7 +54,7 @@ def run_facts(
     }
 
 
-def _table_facts(task: Task) -> Facts:
+def _table_facts(task: PartlyLabelled) -> Facts:
     file, unlabelled = task.file, task.target.unlabelled
     return {
         "path": str(file.path),
@@ -80,7 +80,7 @@ def _novel_facts(labelling: Labelling, explained: Mapping[str, Mapping[str, Any]
     return facts
 
 
-def _to_known(task: Task, labelling: Labelling) -> dict[str, int]:
+def _to_known(task: PartlyLabelled, labelling: Labelling) -> dict[str, int]:
     """Count the unlabelled rows that look like known classes, by class."""
     codes = labelling.codes[task.target.unlabelled & ~labelling.is_novel]
     return dict(Counter(labelling.classes[code] for code in codes.tolist()).most_common())

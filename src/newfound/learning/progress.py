@@ -6,9 +6,11 @@ import copy
 import time
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from torch import Tensor
+
+from newfound.progress import ProgressBar
 
 
 class Progress:
@@ -32,21 +34,16 @@ class Progress:
         self.history: list[dict[str, Any]] = []
         self._member_losses: list[dict[str, Tensor]] = []
         self._start = time.perf_counter()
-        self._bar: Any = None
-        if verbose:
-            self._bar = _rich_bar()
-            self._task = self._bar.add_task("starting", total=total_epochs, losses="")
+        self._bar = ProgressBar(total_epochs, shown=bool(verbose))
 
-    def __enter__(self) -> Progress:
-        if self._bar is not None:
-            self._bar.start()
+    def __enter__(self) -> Self:
+        self._bar.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.__exit__(kind, error, trace)
 
     def epochs(self, stage: str, n_epochs: int) -> Iterator[EpochLosses]:
         """Go through the epochs of a stage, each with a fresh record for its losses; a stage that returns counts on."""
@@ -60,9 +57,8 @@ class Progress:
             seconds = time.perf_counter() - self._start
             self.history.append({"stage": stage, "epoch": epoch, "seconds": seconds, **means})
             self._member_losses.append(of_members)
-            if self._bar is not None:
-                shown = "  ".join(f"{name} {value:.3f}" for name, value in means.items())
-                self._bar.update(self._task, losses=shown, advance=1)
+            self._bar.show(detail="  ".join(f"{name} {value:.3f}" for name, value in means.items()))
+            self._bar.advance()
 
     def member_history(self, member: int) -> list[dict[str, Any]]:
         """History of one member: as ``history``, with its own losses."""
@@ -79,13 +75,11 @@ class Progress:
 
     def advance(self, n_epochs: int = 1) -> None:
         """Show that something was done that has no losses."""
-        if self._bar is not None:
-            self._bar.update(self._task, advance=n_epochs)
+        self._bar.advance(n_epochs)
 
     def announce(self, text: str) -> None:
         """Show what is going on."""
-        if self._bar is not None:
-            self._bar.update(self._task, description=text)
+        self._bar.show(text)
 
 
 class EpochLosses:
@@ -105,19 +99,3 @@ class EpochLosses:
     def means(self) -> dict[str, Tensor]:
         """Mean of each loss over the steps, (n_members,) each."""
         return {name: total.cpu() / self._steps[name] for name, total in self._sums.items()}
-
-
-def _rich_bar() -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as RichProgress
-    from rich.table import Column
-
-    return RichProgress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        # Last and cut off where the terminal is narrow: the losses are in `history_` as well.
-        TextColumn("{task.fields[losses]}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)),
-        expand=True,
-    )

@@ -38,7 +38,7 @@ _SPACES = 2  # learned from known classes; one that cannot be learned counts as 
 
 
 @dataclass(frozen=True)
-class Task:
+class CountingTask:
     """Rows whose classes are to be counted, and rows of known classes to learn from.
 
     Parameters
@@ -62,7 +62,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Space:
+class CountingSpace:
     """A representation of a task's rows: unlabelled (n, d) and known (m, d)."""
 
     unlabelled: Floats
@@ -72,13 +72,13 @@ class Space:
 # ---- spaces
 
 
-def whitened_space(task: Task, ridge: float) -> Space:
-    """Space in which the known classes are round."""
+def whitened_space(task: CountingTask, ridge: float) -> CountingSpace:
+    """CountingSpace in which the known classes are round."""
     mapped = whitening_map(within_class_covariance(task.known, task.codes), ridge)
-    return Space(task.unlabelled @ mapped, task.known @ mapped)
+    return CountingSpace(task.unlabelled @ mapped, task.known @ mapped)
 
 
-def latent_space(space: Space, codes: Codes, rng: np.random.RandomState) -> Space:
+def latent_space(space: CountingSpace, codes: Codes, rng: np.random.RandomState) -> CountingSpace:
     """Hidden layer of a network that was trained to tell the known classes apart, normalised."""
     scale = max(float(space.known.std()), _TINY)
     network = MLPClassifier((64,), alpha=1e-3, batch_size=min(100, len(codes)), max_iter=15, random_state=rng)
@@ -91,7 +91,7 @@ def latent_space(space: Space, codes: Codes, rng: np.random.RandomState) -> Spac
         units: Floats = layer / np.maximum(np.linalg.norm(layer, axis=1, keepdims=True), _TINY)
         return units
 
-    return Space(hidden(space.unlabelled), hidden(space.known))
+    return CountingSpace(hidden(space.unlabelled), hidden(space.known))
 
 
 # ---- partitions
@@ -233,14 +233,16 @@ class PairOdds:
 
     Parameters
     ----------
-    spaces : tuple of Space
+    spaces : tuple of CountingSpace
         The task's rows as they are, and whitened with a large and a small ridge.
     codes : ndarray of shape (m,), int64
         Known classes, two or more.
     rng : RandomState
     """
 
-    def __init__(self, spaces: tuple[Space, Space, Space], codes: Codes, rng: np.random.RandomState) -> None:
+    def __init__(
+        self, spaces: tuple[CountingSpace, CountingSpace, CountingSpace], codes: Codes, rng: np.random.RandomState
+    ) -> None:
         self._spaces = spaces
         self._columns = np.argsort(-spaces[1].known.var(axis=0))[:_PAIR_COLUMNS]
         same, different = _drawn_pairs(codes, rng)
@@ -283,12 +285,12 @@ def _drawn_pairs(codes: Codes, rng: np.random.RandomState) -> tuple[Codes, Codes
 # ---- curves
 
 
-def criteria_curves(task: Task, n_classes: Codes, rng: np.random.RandomState) -> Curves:
+def criteria_curves(task: CountingTask, n_classes: Codes, rng: np.random.RandomState) -> Curves:
     """Measure what speaks for each number of classes.
 
     Parameters
     ----------
-    task : Task
+    task : CountingTask
     n_classes : ndarray of shape (K,), int64
         1, 2, ..., each less than the number of different unlabelled rows.
     rng : RandomState
@@ -300,7 +302,7 @@ def criteria_curves(task: Task, n_classes: Codes, rng: np.random.RandomState) ->
     """
     if task.n_known == 0:
         return _blind_curves(task.unlabelled, n_classes)
-    as_given = Space(task.unlabelled, task.known)
+    as_given = CountingSpace(task.unlabelled, task.known)
     whitened = whitened_space(task, 1.0)
     spaces, pairs = [whitened], None
     if task.n_known > 1:
@@ -313,7 +315,7 @@ def criteria_curves(task: Task, n_classes: Codes, rng: np.random.RandomState) ->
 
 
 def _guided_curves(
-    space: Space, codes: Codes, n_classes: Codes, pairs: PairOdds | None, rng: np.random.RandomState
+    space: CountingSpace, codes: Codes, n_classes: Codes, pairs: PairOdds | None, rng: np.random.RandomState
 ) -> Curves:
     """Curves in a space, compared with what known classes look like there."""
     cuts = partitions(space.unlabelled, n_classes)

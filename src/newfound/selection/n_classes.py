@@ -19,7 +19,7 @@ from newfound.errors import InputError
 from newfound.learning.machine import one_thread
 from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
-from newfound.selection.criteria import SCALED, Curves, Task, criteria_curves
+from newfound.selection.criteria import SCALED, CountingTask, Curves, criteria_curves
 from newfound.tables import TableEncoder, as_table, read_labels
 
 Codes = NDArray[np.int64]
@@ -168,14 +168,14 @@ def estimate_n_novel_classes(
     3
     """
     if encoder is not None and not isinstance(encoder, TableEncoder):
-        raise InputError(f"Got encoder={encoder!r}, but expected None or a TableEncoder, e.g. TableEncoder().")
+        raise InputError.of("encoder", encoder, "None or a TableEncoder, e.g. TableEncoder()")
     if max_classes is not None:
         check_integer("max_classes", max_classes, low=1)
     rng = pick_generator(random_state)
     table = as_table(X)
     labels = read_labels(y, table.n_rows)
     if not labels.unlabelled.any():
-        raise InputError("y has no unlabelled rows to count classes of. Mark them with -1, None or NaN.")
+        raise InputError.about("y", "has no unlabelled rows to count classes of", "Mark them with -1, None or NaN.")
     used = TableEncoder() if encoder is None else clone(encoder)
     rows = used.fit_table(table).transform_table(table)
     return estimate_from_rows(rows, labels.codes, rng, max_classes=max_classes)
@@ -221,7 +221,9 @@ def _countable(rows: Floats, most: int) -> Codes:
     return np.arange(1, max(1, min(most, n_different - 2)) + 1)
 
 
-def _drawn_task(rows: Floats, codes: Codes, sought: Codes, known: Codes, most: int, rng: np.random.RandomState) -> Task:
+def _drawn_task(
+    rows: Floats, codes: Codes, sought: Codes, known: Codes, most: int, rng: np.random.RandomState
+) -> CountingTask:
     """Draw some of the rows whose classes are sought and some known ones, in their leading principal components."""
     some, taught = (_drawn(sought, most, rng), _drawn(known, _MOST_KNOWN, rng))
     both = rows[np.concatenate([some, taught])]
@@ -229,7 +231,7 @@ def _drawn_task(rows: Floats, codes: Codes, sought: Codes, known: Codes, most: i
     if both.shape[1] > _COMPONENTS and n_components > 0:
         both = PCA(n_components, random_state=rng).fit_transform(both)
     _, seen = np.unique(codes[taught], return_inverse=True)
-    return Task(both[: len(some)], both[len(some) :], seen.astype(np.int64))
+    return CountingTask(both[: len(some)], both[len(some) :], seen.astype(np.int64))
 
 
 def _drawn(places: Codes, most: int, rng: np.random.RandomState) -> Codes:
@@ -241,7 +243,7 @@ def _drawn(places: Codes, most: int, rng: np.random.RandomState) -> Codes:
 
 @dataclass(frozen=True)
 class _HiddenTask:
-    task: Task
+    task: CountingTask
     n_known: int
     truth: int
 

@@ -110,9 +110,19 @@ class Choice:
 
     def __post_init__(self) -> None:
         if isinstance(self.options, str) or not isinstance(self.options, Sequence) or not len(self.options):
-            raise InputError(f"Got Choice(options={self.options!r}), but expected a list of options.")
+            raise InputError(
+                f"Got Choice(options={self.options!r}), but expected a list of options.",
+                parameter="options",
+                value=self.options,
+                expected="a list of options",
+            )
         if len(set(self._names())) != len(self.options):
-            raise InputError(f"Got Choice(options={self.options!r}), in which an option stands twice; leave one out.")
+            raise InputError(
+                f"Got Choice(options={self.options!r}), in which an option stands twice; leave one out.",
+                parameter="options",
+                value=self.options,
+                cure="leave one out",
+            )
 
     def holds(self, value: Any) -> bool:
         """Say whether a value lies in this space."""
@@ -144,21 +154,23 @@ def check_space(space: Any, discoverer: Any) -> dict[str, Space]:
     """
     name = type(discoverer).__name__
     if not isinstance(space, Mapping) or not all(isinstance(values, Space) for values in space.values()):
-        raise InputError(
-            f"Got space={space!r}, but expected a dict from names of parameters to Real, Whole or Choice, e.g. "
-            "{'dropout': Real(0, 0.5)}; they are in newfound.selection.space."
-        )
+        expected = "a dict from names of parameters to newfound.Real, newfound.Whole or newfound.Choice"
+        raise InputError.of("space", space, f"{expected}, e.g. {{'dropout': newfound.Real(0, 0.5)}}")
     if not space:
         raise InputError(
             f"{name} has no parameters that are worth tuning. Fit it as it is, tune another discoverer, or say what to "
-            "try, e.g. space={'encoder__numeric_scaling': Choice(['standard', 'quantile'])}."
+            "try, e.g. space={'encoder__numeric_scaling': newfound.Choice(['standard', 'quantile'])}.",
+            parameter="space",
+            value=space,
         )
     accepted = set(with_settings(discoverer, {}, encoder=True).get_params()) - {"n_novel_classes", "random_state"}
     unknown = [one for one in space if one not in accepted]
     if unknown:
         raise InputError(
             f"Got a space with {unknown[0]!r}, which is no parameter of {name} that can be tuned; expected some of "
-            f"{', '.join(sorted(accepted))}."
+            f"{', '.join(sorted(accepted))}.",
+            parameter="space",
+            value=space,
         )
     return dict(space)
 
@@ -199,7 +211,10 @@ def _check_ends(space: Real | Whole) -> None:
     kind: Any = numbers.Integral if isinstance(space, Whole) else numbers.Real
     given = all(isinstance(end, kind) and math.isfinite(end) for end in (space.low, space.high))
     if not given or space.low >= space.high or (space.log and space.low <= 0):
-        raise InputError(f"Got {space!r}, but expected numbers with low < high, and low > 0 if log=True.")
+        expected = "numbers with low < high, and low > 0 if log=True"
+        raise InputError(
+            f"Got {space!r}, but expected {expected}.", parameter="low", value=space.low, expected=expected
+        )
 
 
 def _holds(space: Real | Whole, value: Any, kind: Any) -> bool:

@@ -95,7 +95,7 @@ def open_study(storage: Any, study_name: str | None, task: Mapping[str, str]) ->
     """
     optuna = load_optuna()
     if study_name is not None and (not isinstance(study_name, str) or not study_name):
-        raise InputError(f"Got study_name={study_name!r}, but expected a name or None.")
+        raise InputError.of("study_name", study_name, "a name or None")
     digest = hashlib.sha256(json.dumps(dict(task), sort_keys=True).encode()).hexdigest()
     name = study_name or f"{task['discoverer'].partition(' ')[0]}-{digest[:16]}"
     address, where = _address_of(storage)
@@ -107,13 +107,17 @@ def open_study(storage: Any, study_name: str | None, task: Mapping[str, str]) ->
             found = dict(task)
     if not isinstance(found, dict):
         raise InputError(
-            f"The study {name!r} in {where} was not made by newfound.tune; choose another study_name or storage."
+            f"The study {name!r} in {where} was not made by newfound.tune; choose another study_name or storage.",
+            parameter="study_name",
+            value=study_name,
         )
     differing = [part for part in task if found.get(part) != task[part]]
     if differing:
         raise InputError(
             f"The study {name!r} in {where} belongs to another task, which differs in its {' and '.join(differing)}. "
-            "Choose another study_name or storage, or leave study_name out: every task then has a study of its own."
+            "Choose another study_name or storage, or leave study_name out: every task then has a study of its own.",
+            parameter="study_name",
+            value=study_name,
         )
     return Study(study, where)
 
@@ -176,9 +180,10 @@ def _address_of(storage: Any) -> tuple[Any, str]:
         storage = cache_folder() / "tuning.sqlite3"
     if not isinstance(storage, (str, os.PathLike)):
         if not hasattr(storage, "get_all_studies"):
-            raise InputError(
-                f"Got storage={storage!r}, but expected None, a file, an address of optuna's such as "
-                f"'sqlite:///trials.db', an optuna storage, or {MEMORY!r}."
+            raise InputError.of(
+                "storage",
+                storage,
+                f"None, a file, an address of optuna's such as 'sqlite:///trials.db', an optuna storage, or {MEMORY!r}",
             )
         return storage, type(storage).__name__
     if storage == MEMORY:
@@ -191,7 +196,9 @@ def _address_of(storage: Any) -> tuple[Any, str]:
     except OSError as error:
         raise InputError(
             f"The folder of storage={str(path)!r} cannot be made: {error.strerror}. Choose another file, or "
-            f"storage={MEMORY!r} to keep nothing."
+            f"storage={MEMORY!r} to keep nothing.",
+            parameter="storage",
+            value=storage,
         ) from None
     return f"sqlite:///{path}", str(path)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from newfound.errors import InputError, TrainingInterrupted, warn_user
+from newfound.errors import InputError, Message, Parameter, TrainingInterrupted, warn_user
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
+from newfound.progress import ProgressBar
 from newfound.records import Records
 from newfound.selection.hidden_classes import HELD_OUT, METRICS, HiddenTable, HiddenTask
 from newfound.selection.packs import Discoverer, check_discoverer, packs, together_key
-from newfound.selection.progress import SearchProgress
 from newfound.selection.space import Choice, Space, check_space, settings_of, with_settings
 from newfound.selection.studies import Study, describe_task, load_optuna, open_study, quiet_optuna
 
@@ -193,7 +193,11 @@ def tune(
         task = describe_task(table.table, table.labels, discoverer, space, scoring)
         study = open_study(storage, study_name, task)
         seed = int(study.remembered("seed", lambda: own_seed))
-        with SearchProgress(n_trials, time_limit, verbose) as progress:
+        # a trial may take minutes, so its speed is that of the last hour
+        bar = ProgressBar(
+            n_trials, shown=bool(verbose), unit="trials", start="preparing", time_limit=time_limit, memory=3600.0
+        )
+        with bar as progress:
             n_novel = int(study.remembered("n_novel", lambda: table.count_novel(discoverer, pick_generator(seed))))
             rng = pick_generator(seed)
             scored = table if max_rows is None else table.sample(max_rows, rng)
@@ -264,18 +268,18 @@ class _Search:
         self._at_once = _AT_ONCE if _can_be_packed(tasks[0].prepared(discoverer, seed), space) else 1
         self._pack_seconds: list[float] = []
 
-    def run(self, n_trials: int, clock: _Clock, progress: SearchProgress) -> None:
+    def run(self, n_trials: int, clock: _Clock, progress: ProgressBar) -> None:
         """Try settings until there are so many trials, or the time is over."""
         try:
             while len(stored := self._study.trials()) < n_trials:
-                progress.begin(len(stored), _best_score(stored))
+                _show(progress, stored)
                 size = self._batch_size(stored, n_trials, clock)
                 finished = self._try(self._propose(stored, size), stored, clock if stored else None, progress)
                 if not finished:
                     _warn_of_the_limit(stored, clock)
                     break
                 self._study.add(finished)
-            progress.begin(len(stored), _best_score(stored))
+            _show(progress, stored)
         except KeyboardInterrupt:
             n_done = len(self._study.trials())
             if not n_done:
@@ -353,7 +357,7 @@ class _Search:
         return _Trial(trial, settings, self._discoverer, as_given=True)
 
     def _try(
-        self, batch: Sequence[_Trial], stored: Sequence[Any], clock: _Clock | None, progress: SearchProgress
+        self, batch: Sequence[_Trial], stored: Sequence[Any], clock: _Clock | None, progress: ProgressBar
     ) -> list[Any]:
         """Score a batch split by split; returns optuna's frozen trials, or none where the time is over."""
         as_given = stored[0].user_attrs["scores"] if stored else None
@@ -373,9 +377,7 @@ class _Search:
             raise InputError(f"{type(self._discoverer).__name__} as given cannot be scored. {batch[0].error}")
         return [_finish(one, earlier.get(repr(one.settings))) for one in batch]
 
-    def _score(
-        self, trials: Sequence[_Trial], task: HiddenTask, clock: _Clock | None, progress: SearchProgress
-    ) -> bool:
+    def _score(self, trials: Sequence[_Trial], task: HiddenTask, clock: _Clock | None, progress: ProgressBar) -> bool:
         """Score trials on one split, those of a pack at once; False where there is no time left for that."""
         copies = [task.prepared(one.discoverer, self._seed) for one in trials]
         for places in packs(copies):
@@ -401,8 +403,13 @@ def _warn_of_the_limit(stored: Sequence[Any], clock: _Clock) -> None:
     if len(stored) == 1:
         seconds = stored[0].user_attrs["seconds"]
         warn_user(
-            f"Nothing was tuned: to score the discoverer as given took {seconds:.3g} s, and time_limit={clock.limit:g} "
-            "left no time to try other settings. Allow more time, or fewer rows (max_rows)."
+            Message(
+                f"Nothing was tuned: to score the discoverer as given took {seconds:.3g} s, and ",
+                Parameter("time_limit", clock.limit),
+                " left no time to try other settings. Allow more time, or fewer rows (",
+                Parameter("max_rows"),
+                ").",
+            )
         )
 
 
@@ -448,8 +455,9 @@ def _is_clearly_better(scores: Sequence[float], others: Sequence[float]) -> bool
     return bool(gain.mean() > error)
 
 
-def _best_score(stored: Sequence[Any]) -> float | None:
-    return max((trial.value for trial in stored if trial.state.name == "COMPLETE"), default=None)
+def _show(bar: ProgressBar, stored: Sequence[Any]) -> None:
+    scores = [trial.value for trial in stored if trial.state.name == "COMPLETE"]
+    bar.show("tuning", done=len(stored), detail=f"best {max(scores):.3f}" if scores else "")
 
 
 def _record(number: int, trial: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
