@@ -120,9 +120,14 @@ def as_format(table: pd.DataFrame, to: str) -> Any:
     return table.to_numpy(dtype=object)
 
 
-def integer_labels(truth: np.ndarray = TRUTH) -> np.ndarray:
+def integer_labels() -> np.ndarray:
     """Labels of the known classes, -1 for the rows of the novel ones."""
-    return np.where(NOVEL, -1, truth)
+    return np.where(NOVEL, -1, TRUTH)
+
+
+def beneath_a_mask() -> Any:
+    """The same labels, with the novel classes where a leak would find them: in the data beneath a mask."""
+    return np.ma.MaskedArray(TRUTH.copy(), mask=NOVEL)
 
 
 @dataclass(frozen=True)

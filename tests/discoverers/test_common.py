@@ -290,15 +290,6 @@ def test_global_random_state_is_left_alone(make: Maker, random_state: int | None
     assert torch.equal(torch_before, torch.get_rng_state())
 
 
-@every
-def test_novel_labels_never_reach_training(make: Maker, fitted: dict[Maker, Any]) -> None:
-    truth = TRUTH.copy()
-    truth[NOVEL] = np.random.default_rng(3).permutation(truth[NOVEL])
-    assert not np.array_equal(truth, TRUTH)
-    model = make().fit(frame(), integer_labels(truth))
-    assert_same_model(model, fitted[make], frame(1))
-
-
 # ---- habits of scikit-learn
 
 

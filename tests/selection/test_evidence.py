@@ -8,8 +8,8 @@ import pytest
 
 from newfound.selection import evidence as module
 from newfound.selection.evidence import Evidence, gather_evidence
-from newfound.selection.portfolio import Name, Portfolio
-from tests.selection.made_up import LAYOUT, N_NOVEL, D, lopsided, made, rng, table
+from newfound.selection.portfolio import Name, Portfolio, build_portfolio
+from tests.selection.made_up import LAYOUT, N_NOVEL, lopsided, made, rng, table
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -32,15 +32,25 @@ def test_hidden_tasks_never_see_unlabelled_rows() -> None:
     assert evidence.n_folds == 1
 
 
-def test_novel_labels_never_enter() -> None:
-    """The order of unlabelled rows is all that could tell their classes: it must not matter which rows are which."""
-    rows, codes, truth = table()
-    evidence = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=2)
-    other = rows.copy()
-    novel = codes < 0
-    other[novel] = np.random.default_rng(5).normal(size=(novel.sum(), D))
-    assert gather_evidence(other, codes, LAYOUT, N_NOVEL, rng(), n_tasks=2) == evidence
-    assert len(truth[novel])
+def test_classes_that_are_hidden_never_reach_the_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hidden rows that exchange their classes change how candidates are scored, and nothing that makes them."""
+    rows, codes, _ = table()
+    built: list[tuple[Any, ...]] = []
+
+    def build(rows: Any, codes: Any, *others: Any) -> Portfolio:
+        portfolio = build_portfolio(rows, codes, *others)
+        built.append((rows, codes, portfolio.partitions))
+        return portfolio
+
+    monkeypatch.setattr(module, "build_portfolio", build)
+    ((fold, *_),) = module._hidden_tasks(rows, codes, N_NOVEL, 1, rng())
+    hidden, exchanged = np.isin(codes, fold), codes.copy()
+    exchanged[hidden] = np.random.default_rng(5).permutation(codes[hidden])
+    evidence, other = (gather_evidence(rows, y, LAYOUT, N_NOVEL, rng(), n_tasks=1) for y in (codes, exchanged))
+    for one, same in zip(*built, strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert max(evidence.accuracy.values()) == 1.0
+    assert max(other.accuracy.values()) < 0.8
 
 
 def test_hidden_rows_keep_their_classes() -> None:
