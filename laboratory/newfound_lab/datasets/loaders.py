@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,8 @@ from numpy.typing import NDArray
 
 from newfound.datasets.loading import digits_table, framed
 from newfound.datasets.splits import hide, take_rows
-from newfound.errors import InputError, MissingExtraError, warn_user
+from newfound.errors import InputError, warn_user
+from newfound.extras import load_extra
 from newfound_lab.datasets.dataset import BenchmarkDataset
 from newfound_lab.datasets.files import Folder, cache_folder, data_folders, is_there
 from newfound_lab.datasets.lookup import fetch, find_table
@@ -204,12 +204,9 @@ def _named(name: str) -> Benchmark:
 
 def _ask_for_extra(benchmark: Benchmark) -> None:
     """Before anything is downloaded, see that it could be read."""
-    for package in ("pandas", "pyarrow"):
-        if benchmark.file.endswith(".parquet") and not _installed(package):
-            raise MissingExtraError(
-                f"Benchmark {benchmark.name!r} is a parquet file, and {package} is not installed to read it; "
-                "run: pip install 'newfound[data]'"
-            )
+    if benchmark.file.endswith(".parquet"):
+        for package in ("pandas", "pyarrow"):
+            load_extra(package, f"Benchmark {benchmark.name!r}, a parquet file,")
 
 
 def _with_known_rows(benchmark: Benchmark, data_dir: Folder | None) -> Benchmark:
@@ -253,14 +250,6 @@ def _read_parquet(path: Path, benchmark: Benchmark) -> RawTable:
     others = {benchmark.target, _SPLIT_COLUMN, *benchmark.not_features}
     features = frame[[column for column in frame.columns if column not in others]]
     return RawTable(features, target, split)
-
-
-def _installed(package: str) -> bool:
-    try:
-        import_module(package)
-    except ImportError:
-        return False
-    return True
 
 
 def _kinds(features: pd.DataFrame | NDArray[Any], benchmark: Benchmark) -> dict[str, Kind]:

@@ -157,7 +157,9 @@ def test_missing_file_of_row_numbers(small: Benchmark) -> None:
 @pytest.mark.parametrize("package", ["pandas", "pyarrow"])
 def test_missing_extra(package: str, small: Benchmark, uninstall: Callable[[str], None]) -> None:
     uninstall(package)
-    with pytest.raises(MissingExtraError, match=rf"{package} is not installed .*pip install 'newfound\[data\]'"):
+    with pytest.raises(
+        MissingExtraError, match=rf"needs {package}, which is not installed; run: pip install 'newfound\[data\]'"
+    ):
         load_benchmark(small)
 
 

@@ -411,7 +411,7 @@ def test_disk_that_is_full_when_the_table_is_written(
 def test_missing_extra_is_noticed_before_the_download(server: Server, cache: Path, uninstall: Any) -> None:
     benchmark = offered("letter", server)
     uninstall("pyarrow")
-    with pytest.raises(MissingExtraError, match="pyarrow is not installed"):
+    with pytest.raises(MissingExtraError, match="needs pyarrow, which is not installed"):
         load_benchmark(benchmark)
     assert server.requests == []
 
