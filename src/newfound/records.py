@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any, SupportsIndex, overload
 
 from newfound.extras import load_extra
+from newfound.markup import tag
 
 
 class Records(list[dict[str, Any]]):
@@ -51,12 +51,10 @@ class Records(list[dict[str, Any]]):
         return "\n".join(line.rstrip() for line in lines)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(_shown(record.get(name)))}</td>" for name in self.columns) + "</tr>"
-            for record in self
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        columns = self.columns
+        head = tag("tr", *(tag("th", name) for name in columns))
+        rows = (tag("tr", *(tag("td", _shown(record.get(name))) for name in columns)) for record in self)
+        return tag("table", tag("thead", head), tag("tbody", *rows))
 
 
 def _shown(value: Any) -> str:

@@ -21,6 +21,7 @@ from newfound.cli.options import (
 from newfound.cli.output import Output
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file
 from newfound.cli.writing import check_new, new_file
+from newfound.markup import document
 
 
 def explain(
@@ -70,7 +71,7 @@ def explain(
     output.say(str(explanation))
     if html is not None:
         with new_file(html, force=force, option="--html") as fresh:
-            page = _page(explanation._repr_html_(), f"Novel classes in {table.name}")
+            page = document(f"Novel classes in {table.name}", explanation._repr_html_())
             fresh.write_text(page, encoding="utf-8", errors="replace")
         output.say(f"Written to {html}")
     if report is not None:
@@ -78,13 +79,3 @@ def explain(
             newfound.write_report(found, columns, labels, report, title=f"Novel classes in {table.name}")
         output.say(f"Report: {report}")
     output.finish(explanation.to_dict())
-
-
-def _page(body: str, title: str) -> str:
-    from html import escape
-
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title></head><body>\n{body}\n</body></html>\n"
-    )

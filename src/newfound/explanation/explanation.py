@@ -13,6 +13,7 @@ from newfound.explanation.nearest_known import NearestKnown
 from newfound.explanation.profiles import Shift
 from newfound.explanation.rendering import as_html, as_text, class_as_html, class_as_text
 from newfound.explanation.stability import StabilitySource
+from newfound.markup import Html
 from newfound.records import Records
 from newfound.tables.cells import shown
 
@@ -92,7 +93,7 @@ class ClassExplanation:
     def __str__(self) -> str:
         return class_as_text(self.to_dict())
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> Html:
         return class_as_html(self.to_dict())
 
 
@@ -144,7 +145,7 @@ class Explanation:
     def __str__(self) -> str:
         return as_text(self.to_dict())
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> Html:
         return as_html(self.to_dict())
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from textwrap import wrap
 from typing import Any
 
 from newfound.explanation.wording import class_name, share_text, shortened
+from newfound.markup import Html, tag
 
 _WIDTH = 100
 _N_SHIFTS = 5  # differences shown of each kind
@@ -15,7 +15,7 @@ _N_ROWS = 3  # typical and borderline rows shown
 _N_CELLS = 5  # cells shown of a row
 _SOURCES = {"members": "agreement of the members", "bootstraps": "k-means on other samples of the rows"}
 
-_STYLE = (
+_STYLE = Html(
     ".newfound{font-family:system-ui,sans-serif;line-height:1.45;max-width:60em}"
     ".newfound section{border:1px solid #8886;border-radius:6px;padding:.6em 1em;margin:.8em 0}"
     ".newfound h3,.newfound h4{margin:.4em 0}.newfound ul{margin:.2em 0;padding-left:1.3em}"
@@ -38,28 +38,31 @@ def class_as_text(one: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def as_html(facts: Mapping[str, Any]) -> str:
+def as_html(facts: Mapping[str, Any]) -> Html:
     """Return the plain values of an explanation as a piece of HTML that needs nothing else."""
-    return _framed(f"<p>{escape(_summary(facts))}</p>", *map(_section, facts["classes"]))
+    return _framed(tag("p", _summary(facts)), *map(_section, facts["classes"]))
 
 
-def class_as_html(one: Mapping[str, Any]) -> str:
+def class_as_html(one: Mapping[str, Any]) -> Html:
     """Return the plain values of one class as a piece of HTML that needs nothing else."""
     return _framed(_section(one))
 
 
-def _framed(*pieces: str) -> str:
-    return f'<div class="newfound"><style>{_STYLE}</style>{"".join(pieces)}</div>'
+def _framed(*pieces: Html) -> Html:
+    return tag("div", tag("style", _STYLE), *pieces, class_="newfound")
 
 
-def _section(one: Mapping[str, Any]) -> str:
+def _section(one: Mapping[str, Any]) -> Html:
     parts = (
-        f"<div{' class=doubt' * (title == _DOUBTS)}><h4>{escape(title)}</h4><ul>"
-        + "".join(f"<li>{escape(item)}</li>" for item in items)
-        + "</ul></div>"
+        tag(
+            "div",
+            tag("h4", title),
+            tag("ul", *(tag("li", item) for item in items)),
+            class_="doubt" if title == _DOUBTS else None,
+        )
         for title, items in _parts(one)
     )
-    return f"<section><h3>{escape(_heading(one))}</h3>{''.join(parts)}</section>"
+    return tag("section", tag("h3", _heading(one)), *parts)
 
 
 _DOUBTS = "Doubts"

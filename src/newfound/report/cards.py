@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import class_name, shortened
+from newfound.markup import Html, join, scrolling, tag
 from newfound.report.facts import columns_of
 from newfound.report.figures import draw_shift, meter, swatch
-from newfound.report.markup import Html, join, scrolling, tag
 from newfound.report.wording import MISSING, called, cell, count, level, percent
 
 _COLUMNS_SHOWN, _COLUMNS_ENOUGH = 7, 3  # of rows in a card; others join where fewer tell anything of the class

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import number_text, shortened
+from newfound.markup import Html, join, tag
 from newfound.pictures.style import NOVEL_COLOURS, NOVEL_MARKERS
-from newfound.report.markup import Html, join, tag
 from newfound.report.wording import count, percent
 from newfound.tables.cells import parse_date
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from newfound.markup import Html, document, join, tag
 from newfound.pictures.style import FRAME, INK, KNOWN_COLOUR, MUTED_INK, NOVEL_COLOURS, PANEL
 from newfound.report import method, sections
 from newfound.report.figures import MAP_EDGE, MAP_HEIGHT, MAP_WIDTH, looks
-from newfound.report.markup import Html, tag
 from newfound.report.summary import headline
 
 # What JSON may hold but a script element may not, or not in every browser.
@@ -56,18 +56,14 @@ def render(facts: Mapping[str, Any]) -> str:
     }
     links = [tag("a", _NAMES[name], href=f"#{name}") for name, section in found.items() if section is not None]
     style, script = _style(), Html(_static("report.js"))
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
+    head = join(
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="generator", content=f"newfound {facts['model']['versions']['newfound']}"),
-        tag("title", f"{facts['title'] or 'newfound'}: {headline(facts)}"),
         tag("style", style),
     )
-    body = tag(
-        "body",
+    return document(
+        f"{facts['title'] or 'newfound'}: {headline(facts)}",
         tag("a", "Skip to the summary", href="#main", class_="skip"),
         tag(
             "header",
@@ -80,8 +76,8 @@ def render(facts: Mapping[str, Any]) -> str:
         tag("footer", tag("p", f"Made by newfound on {facts['made_at']}. This file needs no network.", class_="wide")),
         tag("script", Html(safe_json(_data(facts))), type="application/json", id="report-data"),
         tag("script", script),
+        head=head,
     )
-    return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
 
 
 def safe_json(value: Any) -> str:

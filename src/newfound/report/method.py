@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import class_name, number_text, shortened
+from newfound.markup import Html, join, scrolling, tag
 from newfound.report.figures import draw_bars, draw_curve
-from newfound.report.markup import Html, join, scrolling, tag
 from newfound.report.wording import count, listed, percent
 
 Facts = Mapping[str, Any]

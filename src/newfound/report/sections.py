@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import class_name
+from newfound.markup import Html, join, scrolling, tag
 from newfound.report.cards import card_id, conditions, draw_card
 from newfound.report.figures import draw_histogram, draw_map, share_bar, swatch
-from newfound.report.markup import Html, join, scrolling, tag
 from newfound.report.summary import agreement_of_each, doubts, headline, key_figures, meanings, sentences
 from newfound.report.wording import count, percent
 

@@ -49,6 +49,18 @@ def join(*children: Child) -> Html:
     )
 
 
+def document(title: str, *body: Child, head: Html | None = None) -> str:
+    """Make a whole HTML document; ``head`` is what stands in its head besides character set, width and title."""
+    top = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("title", title),
+        head,
+    )
+    return "<!doctype html>\n" + tag("html", top, tag("body", *body), lang="en") + "\n"
+
+
 def scrolling(table: Html, name: str) -> Html:
     """Let a wide table scroll on its own, also by the keyboard, under a name for screen readers."""
     return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name)

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newfound.report.markup import Html, join, scrolling, tag
+from newfound.markup import Html, document, join, scrolling, tag
 
 # What a parser of HTML hands back unchanged: no line ends, which it may join, and nothing it has to replace.
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")))
@@ -46,6 +46,15 @@ def test_markup_is_not_escaped_twice_and_none_is_left_out() -> None:
 
 def test_void_elements_have_no_end() -> None:
     assert tag("meta", charset="utf-8", name="x") == '<meta charset="utf-8" name="x">'
+
+
+def test_a_document_is_whole() -> None:
+    made = document("a < b", tag("p", "x"), "&", head=tag("style", Html("p{}")))
+    assert made == (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><title>a &lt; b</title>'
+        "<style>p{}</style></head><body><p>x</p>&amp;</body></html>\n"
+    )
 
 
 def test_a_wide_table_can_be_reached_by_the_keyboard() -> None:
