@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from html import escape
+
+from newfound.markup import Html, document, join, scrolling, tag
 
 
 @dataclass(frozen=True)
@@ -87,30 +88,24 @@ def latex(table: ResultTable) -> str:
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 
-def html(table: ResultTable) -> str:
+def html(table: ResultTable) -> Html:
     """Render as a fragment of HTML with a caption and headings of columns and rows; ends with a newline."""
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
-    body = "\n".join(_html_row(row, table.n_headers) for row in table.rows)
-    notes = "".join(f"\n<p>{escape(note)}</p>" for note in table.notes)
-    return (
-        f'<section id="{escape(table.name)}">\n'
-        f'<div role="region" tabindex="0" aria-label="{escape(table.title)}">\n<table>\n'
-        f"<caption><strong>{escape(table.title)}.</strong> {escape(table.caption)}</caption>\n"
-        f"<thead>\n<tr>{head}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>{notes}\n</section>\n"
+    drawn = tag(
+        "table",
+        tag("caption", tag("strong", f"{table.title}."), " ", table.caption),
+        tag("thead", tag("tr", *(tag("th", column, scope="col") for column in table.columns))),
+        tag("tbody", *(join("\n", _html_row(row, table.n_headers)) for row in table.rows)),
     )
+    notes = (tag("p", note) for note in table.notes)
+    return join(tag("section", scrolling(drawn, table.title), *notes, id=table.name), "\n")
 
 
-def html_page(title: str, fragments: Iterable[str]) -> str:
+def html_page(title: str, fragments: Iterable[Html]) -> str:
     """Put fragments of HTML into a page that needs no other file."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n{''.join(fragments)}</main>\n</body>\n</html>\n"
-    )
+    return document(title, tag("main", tag("h1", title), *fragments), head=tag("style", _STYLE))
 
 
-_STYLE = """\
+_STYLE = Html("""\
 :root { color-scheme: light dark; }
 body { font: 1rem/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
 section { margin: 2.5rem 0; }
@@ -123,7 +118,7 @@ tbody tr { border-bottom: 1px solid #8886; }
 tbody th { text-align: left; font-weight: normal; }
 td { text-align: right; }
 p { margin: .4rem 0; font-size: .9rem; }
-"""
+""")
 
 
 def escape_markdown(text: str) -> str:
@@ -169,10 +164,11 @@ def _tex_cell(cell: Cell) -> str:
     return f"{text}\\,{_tex(cell.flag)}" if cell.flag else text
 
 
-def _html_row(row: tuple[Cell, ...], n_headers: int) -> str:
+def _html_row(row: tuple[Cell, ...], n_headers: int) -> Html:
     cells = []
     for at, cell in enumerate(row):
-        text = f"<strong>{escape(cell.text)}</strong>" if cell.bold and cell.text else escape(cell.text)
-        text += f" {escape(cell.flag)}" if cell.flag else ""
-        cells.append(f'<th scope="row">{text}</th>' if at < n_headers else f"<td>{text}</td>")
-    return f"<tr>{''.join(cells)}</tr>"
+        text = join(
+            tag("strong", cell.text) if cell.bold and cell.text else cell.text, f" {cell.flag}" if cell.flag else None
+        )
+        cells.append(tag("th", text, scope="row") if at < n_headers else tag("td", text))
+    return tag("tr", *cells)
