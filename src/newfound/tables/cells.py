@@ -26,6 +26,14 @@ from newfound.errors import InputError, Message, Parameter
 
 Family = Literal["boolean", "number", "date", "duration", "text", "complex", "nested"]
 
+MISSING_WORDS = frozenset(
+    ("", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "nat", "-nan", "?", "#null!", "#div/0!", "#value!")
+)
+"""What stands for a missing cell in files, in any spelling of capitals."""
+
+MISSING_TEXTS = ("nan", "None", "<NA>")
+"""What NumPy makes of NaN, None and pandas.NA among text."""
+
 MICROSECONDS_PER_DAY = 86_400_000_000
 MICROSECONDS_PER_SECOND = 1_000_000
 

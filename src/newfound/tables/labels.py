@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import LABELS, TABLE, InputError, Message, ModelFileError, warn_user
-from newfound.tables.cells import family_of, is_missing, shown, unmasked
+from newfound.tables.cells import MISSING_TEXTS, family_of, is_missing, shown, unmasked
 
 UNLABELLED = -1
-TEXT_MARKS = ("-1", "nan", "None", "<NA>")
-"""What NumPy makes of -1, NaN, None and pandas.NA among text."""
+TEXT_MARKS = (str(UNLABELLED), *MISSING_TEXTS)
+"""What NumPy makes of the marks of an unlabelled row among text."""
 
 _CURE = "Turn the labels into integers, strings or booleans, with None, NaN or -1 for unlabelled rows."
 _KINDS = {"b": "bool", "i": "int", "f": "float", "U": "str"}

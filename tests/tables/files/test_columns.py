@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound.tables.files.columns import read_column
+from tests.oracles import columns
 
 
-def values(cells: list[Any], decimal: str = ".") -> list[Any]:
+def values(cells: Any, decimal: str = ".") -> list[Any]:
     return read_column(cells, "c", decimal=decimal).values.tolist()
 
 
@@ -73,3 +76,55 @@ def test_a_few_texts_among_numbers_are_told() -> None:
     )
     assert not read_column([*cells, "NA"], "size", decimal=".").note
     assert not read_column(["1", "2", "many"], "size", decimal=".").note
+
+
+# ---- the same, cell by cell
+
+ALIKE = st.one_of(
+    st.sampled_from(["", "NA", " ?", "nan", "-nan", "#N/A", "null "]),
+    st.sampled_from(["true", "False ", "1", "-0", "0.0", "1.0", "12.00", "+5", "5.", ".5", "1e3", "1e999", "1e-999"]),
+    st.sampled_from(
+        ["inf", "-Infinity", "1,5", ",5", "1.000,5", "007", "-01", "00.5", "0", "1_0", "٣", "\u00a07", " 8 "]
+    ),
+    st.sampled_from(["1.2.2025", "31.12.2024 7:05", "2024/1/5", "2024/13/5", "2024-01-05", "e5", "+", "1e", "--1"]),
+    st.floats(allow_nan=False).map(repr),
+    st.integers().map(str),
+    st.text(max_size=3),
+)
+KINDS = st.one_of(
+    st.just(ALIKE),
+    st.just(st.floats(allow_nan=False).map(repr)),
+    st.just(st.floats(-1e6, 1e6).map(lambda number: f"{number:.3f}".replace(".", ","))),
+    st.just(st.one_of(st.integers().map(str), st.sampled_from(["", "NA", " 3 ", "+4"]))),
+    st.just(st.sampled_from(["true", "FALSE", ""])),
+    st.just(st.dates().map(lambda day: f"{day.day}.{day.month}.{day.year:04}")),
+)
+COLUMNS = KINDS.flatmap(lambda cell: st.lists(cell, min_size=1, max_size=40))
+
+
+@given(COLUMNS, st.sampled_from(".,"), st.integers(1, 10))
+def test_columns_of_text_are_read_as_cell_by_cell(cells: list[str], decimal: str, n_first: int) -> None:
+    expected, nearly_numbers = columns.read_texts(cells, decimal)
+    chunked = pa.chunked_array([cells[:n_first], cells[n_first:]], type=pa.string())
+    for given_as in (cells, chunked):
+        read = read_column(given_as, "c", decimal=decimal)
+        assert bool(read.note) == nearly_numbers
+        assert read.values.dtype in (np.float64, np.bool_, object)
+        assert [type(one) for one in read.values.tolist()] == [type(one) for one in expected]
+        assert repr(read.values.tolist()) == repr(expected)  # tells -0.0 from 0.0, and nan is nan
+
+
+def test_missing_cells_among_texts() -> None:
+    assert values([None, "a", float("nan")]) == [None, "a", None]
+    assert repr(values([None, "1"])) == "[nan, 1.0]"
+
+
+@pytest.mark.parametrize(
+    "cell", ["1" * 60_000 + "x", "1." + "0" * 60_000 + "x", "0" * 60_000 + "x", " " * 60_000 + "x"]
+)
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_a_long_cell_that_ends_badly_takes_no_time(cell: str, decimal: str) -> None:
+    begin = time.process_time()
+    assert values([cell, "2"], decimal) == [cell.strip(), "2"]
+    assert values(pa.chunked_array([[cell, "2"] * 3]), decimal) == [cell.strip(), "2"] * 3
+    assert time.process_time() - begin < 1

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.tables.cells import is_missing, read_cells, shown
+from newfound.tables.cells import MISSING_WORDS, is_missing, read_cells, shown, text_of
+from newfound.tables.files.numbers import CODE, COMMA_NUMBER, NUMBER, may_be_number, read_numbers
 
-MISSING_WORDS = frozenset(
-    ("", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "nat", "-nan", "?", "#null!", "#div/0!", "#value!")
-)
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
-COMMA_NUMBER = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?", re.ASCII)
-_CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # 007 is a name, not a number
 _BOOLEANS = {"true": True, "false": False}
 _TIME = r"(?P<time>[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
 _DATES = (
     re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME, re.ASCII),
     re.compile(r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})" + _TIME, re.ASCII),
 )
+_LONGEST_WORD = max(map(len, MISSING_WORDS))
 _MOSTLY = 0.9
 _MANY_NUMBERS = 20
 
@@ -37,15 +33,24 @@ class ReadColumn(NamedTuple):
 
 def is_blank(cell: Any) -> bool:
     """Whether a cell of a file is missing: nothing, or a word for it such as NA."""
-    return is_missing(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING_WORDS)
+    return is_missing(cell) or (isinstance(cell, str) and _is_word_for_missing(cell.strip()))
 
 
-def read_column(cells: Sequence[Any], name: str, *, decimal: str) -> ReadColumn:
+def _is_word_for_missing(text: str) -> bool:
+    return len(text) <= _LONGEST_WORD and text.lower() in MISSING_WORDS
+
+
+def as_list(cells: Any) -> list[Any]:
+    """Return cells of any kind of file as a list."""
+    return cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
+
+
+def read_column(cells: Any, name: str, *, decimal: str) -> ReadColumn:
     """Read the cells of a file.
 
     Parameters
     ----------
-    cells : sequence of length n
+    cells : list, or pyarrow.ChunkedArray of texts, of length n
         Texts, as in CSV, or what JSON and Excel hold.
     name : str
         Of the column.
@@ -63,40 +68,83 @@ def read_column(cells: Sequence[Any], name: str, *, decimal: str) -> ReadColumn:
     >>> read_column(["31.12.2024", "1.1.2025"], "day", decimal=".").values
     array(['2024-12-31', '2025-01-01'], dtype=object)
     """
-    texts = {cell for cell in cells if isinstance(cell, str)}
-    blank = {text for text in texts if is_blank(text)}
-    present = {text: text.strip() for text in texts - blank}
-    only_texts = all(isinstance(cell, str) or is_missing(cell) for cell in cells)
-    meaning, note = _meaning(present, decimal) if only_texts else (dict(present), "")
-    if only_texts and not meaning:
-        return ReadColumn(np.full(len(cells), np.nan), "")
-    if only_texts and isinstance(next(iter(meaning.values())), float):
-        numbers = (meaning.get(cell, np.nan) for cell in cells)
-        return ReadColumn(np.fromiter(numbers, dtype=np.float64, count=len(cells)), "")
+    if hasattr(cells, "dictionary_encode"):
+        numbers = read_numbers(cells, decimal)
+        return ReadColumn(numbers, "") if numbers is not None else _read_texts(*_encoded(cells), name, decimal)
+    if all(isinstance(cell, str) or is_missing(cell) for cell in cells):
+        places: dict[str, int] = {}
+        codes = (places.setdefault(cell if isinstance(cell, str) else "", len(places)) for cell in cells)
+        found = np.fromiter(codes, dtype=np.intp, count=len(cells))
+        return _read_texts(list(places), list(places), found, name, decimal)
     objects = np.empty(len(cells), dtype=object)
-    objects[:] = [meaning.get(cell) if isinstance(cell, str) else cell for cell in cells]
-    return ReadColumn(read_cells(objects, name), f"column {shown(name)} {note}" if note else "")
+    objects[:] = [cell if not isinstance(cell, str) else None if is_blank(cell) else cell.strip() for cell in cells]
+    return ReadColumn(read_cells(objects, name), "")
 
 
-def _meaning(present: dict[str, str], decimal: str) -> tuple[dict[str, Any], str]:
-    """Say what each distinct text stands for, all of one type; and what to tell of the choice."""
-    texts = set(present.values())
-    if not texts:
-        return {}, ""
+def _encoded(column: Any) -> tuple[list[str], list[str], NDArray[np.intp]]:
+    """Return the distinct texts of a pyarrow.ChunkedArray, those that may spell numbers, and each cell's place."""
+    encoded = column.dictionary_encode()  # all chunks have one dictionary
+    codes = [chunk.indices.to_numpy() for chunk in encoded.chunks]
+    dictionary = encoded.chunk(0).dictionary
+    distinct = dictionary.to_pylist()
+    return distinct, list(compress(distinct, may_be_number(dictionary))), np.concatenate(codes, dtype=np.intp)
+
+
+def _read_texts(
+    distinct: list[str], like_numbers: list[str], codes: NDArray[np.intp], name: str, decimal: str
+) -> ReadColumn:
+    """Read a column of text.
+
+    Parameters
+    ----------
+    distinct : list of str
+        All different.
+    like_numbers : list of str
+        Those of them that are to be tried as numbers.
+    codes : ndarray of shape (n,)
+        Place of each cell's text in `distinct`.
+    name, decimal : str
+        As in `read_column`.
+    """
+    stripped = [text.strip() for text in distinct]
+    missing = np.fromiter((_is_word_for_missing(text) for text in stripped), dtype=np.bool_, count=len(stripped))
+    present = list(compress(stripped, ~missing))
+    if stripped != distinct:
+        present = list(dict.fromkeys(present))
+    if not present:
+        return ReadColumn(np.full(len(codes), np.nan), "")
+    numbers = {text for text in map(str.strip, like_numbers) if NUMBER.fullmatch(text)}
+    meaning, note = _meaning(present, numbers, decimal)
+    if meaning and isinstance(next(iter(meaning.values())), float):
+        return ReadColumn(np.array([meaning.get(text, np.nan) for text in stripped], dtype=np.float64)[codes], "")
+    values = np.empty(len(distinct), dtype=object)
+    values[:] = [meaning.get(text, text) for text in stripped] if meaning else stripped
+    values[missing] = None
+    if isinstance(values[0], bool) and not missing.any():
+        values = values.astype(np.bool_)
+    return ReadColumn(values[codes], f"column {shown(name)} {note}" if note else "")
+
+
+def _meaning(texts: list[str], numbers: set[str], decimal: str) -> tuple[dict[str, Any], str]:
+    """Say what distinct texts stand for, those aside that stand for themselves; and what to tell of the choice."""
     if all(text.lower() in _BOOLEANS for text in texts):
-        return {cell: _BOOLEANS[text.lower()] for cell, text in present.items()}, ""
-    if not any(_CODE.fullmatch(text) for text in texts):
-        numbers = {text for text in texts if _NUMBER.fullmatch(text)}
+        return {text: _BOOLEANS[text.lower()] for text in texts}, ""
+    if not any(CODE.fullmatch(text) for text in numbers):
         if len(numbers) == len(texts):
-            return {cell: float(text) for cell, text in present.items()}, ""
+            return {text: float(text) for text in texts}, ""
         if decimal == "," and all(COMMA_NUMBER.fullmatch(text) for text in texts):
-            return {cell: float(text.replace(",", ".")) for cell, text in present.items()}, ""
+            return {text: float(text.replace(",", ".")) for text in texts}, ""
         if len(numbers) > max(_MANY_NUMBERS, _MOSTLY * len(texts)):
-            return dict(present), _nearly_numbers(texts - numbers)
+            return _spelled(numbers), _nearly_numbers(text for text in texts if text not in numbers)
     for pattern in _DATES:
         if dates := _dates(pattern, texts):
-            return {cell: dates[text] for cell, text in present.items()}, ""
-    return dict(present), ""
+            return dates, ""
+    return _spelled(numbers), ""
+
+
+def _spelled(numbers: Iterable[str]) -> dict[str, Any]:
+    """Numbers as categories: 1.0 is 1."""
+    return {text: text_of(text) for text in numbers}
 
 
 def _nearly_numbers(others: Iterable[str]) -> str:

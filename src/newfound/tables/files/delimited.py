@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from newfound.errors import InputError
 from newfound.tables.cells import shown
+from newfound.tables.files.columns import as_list
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
 _FOUND = (",", ";", "\t", "|")
@@ -17,10 +18,13 @@ _SAMPLE_ROWS = 100
 
 
 class Cells(NamedTuple):
-    """The names of the columns ("" where there is none), the cells of each, and what separated them."""
+    """The names of the columns ("" where there is none), the cells of each, and what separated them.
+
+    The cells are lists of text, or texts of pyarrow, which `fast_delimited` makes.
+    """
 
     names: list[str]
-    columns: list[list[str]]
+    columns: list[Any]
     delimiter: str
 
 
@@ -41,9 +45,8 @@ def read_delimited(text: str, delimiter: str | None, source: str) -> Cells:
     InputError
         If lines have different numbers of cells, a quote is never closed, or there is no row.
     """
-    text, announced = _without_announcement(text)
-    used = announced or _find(text) if delimiter is None else check_delimiter(delimiter)
-    lines = _lines(text, used, source)
+    text, used = find_delimiter(text, delimiter)
+    lines = rows_of(text, used, source)
     first = next(lines, None)
     if first is None:
         raise InputError(f"{source} is empty; expected names of columns in its first line, and rows below.")
@@ -57,10 +60,21 @@ def read_delimited(text: str, delimiter: str | None, source: str) -> Cells:
     if not rows:
         raise InputError(f"{source} has names of columns but no rows; expected rows below the first line.")
     columns = [list(column) for column in zip(*rows, strict=True)]
-    names = [name.strip() for name in heading]
-    if len(names) > 1 and not names[-1] and not any(cell.strip() for cell in columns[-1]):
-        names, columns = names[:-1], columns[:-1]  # every line ends with a delimiter
-    return Cells(names, columns, used)
+    return without_empty_end(Cells([name.strip() for name in heading], columns, used))
+
+
+def find_delimiter(text: str, given: str | None) -> tuple[str, str]:
+    """Return the text without a line that only names the delimiter, and the delimiter: as given, named or found."""
+    rest, announced = _without_announcement(text)
+    return rest, announced or _find(rest) if given is None else check_delimiter(given)
+
+
+def without_empty_end(cells: Cells) -> Cells:
+    """Take off the last column where there is none, but every line ends with a delimiter."""
+    names, columns, delimiter = cells
+    if len(names) > 1 and not names[-1] and not any(cell.strip() for cell in as_list(columns[-1])):
+        return Cells(names[:-1], columns[:-1], delimiter)
+    return cells
 
 
 def check_delimiter(delimiter: str) -> str:
@@ -110,7 +124,7 @@ def _score(sample: str, delimiter: str, *, whole: bool) -> tuple[float, int]:
     return sum(count == counts[0] for count in counts) / len(counts), counts[0]
 
 
-def _lines(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+def rows_of(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Go through number and cells of each line that has any."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     begin = 1

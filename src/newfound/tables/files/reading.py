@@ -11,12 +11,14 @@ from newfound.errors import InputError
 from newfound.tables.cells import shown
 from newfound.tables.files import binary
 from newfound.tables.files.delimited import read_delimited
+from newfound.tables.files.fast_delimited import FAST_FROM, read_fast
 from newfound.tables.files.json_lines import read_json_lines
 from newfound.tables.files.table_file import TableFile
 from newfound.tables.files.text import decode
 
 _GZIP, _PARQUET, _ZIP, _OLD_EXCEL = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _FEATHER = (b"ARROW1", b"FEA1")
+_HEAD = 1 << 16  # characters
 _JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _BINARY_ENDINGS = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Feather", ".xlsx": "Excel"}
 
@@ -66,12 +68,14 @@ def read_file(
         return binary.read_excel(io.BytesIO(content), path, sheet)
     decoded = decode(content, encoding, str(path))
     notes = [decoded.note] if decoded.note else []
-    if not decoded.text.strip():
+    if not decoded.utf8.strip():
         raise InputError(f"{path} is empty; expected names of columns in its first line, and rows below.")
-    if ending in _JSON_ENDINGS or (delimiter is None and decoded.text.lstrip().startswith(("{", "[{"))):
+    if ending in _JSON_ENDINGS or (delimiter is None and decoded.head(_HEAD).lstrip().startswith(("{", "[{"))):
         names, columns = read_json_lines(decoded.text, str(path))
         return TableFile(path, "JSON lines", tuple(names), len(columns[0]), columns, decoded.encoding, notes=notes)
-    cells = read_delimited(decoded.text, delimiter, str(path))
+    cells = read_fast(decoded, delimiter) if len(decoded.utf8) >= FAST_FROM else None
+    if cells is None:
+        cells = read_delimited(decoded.text, delimiter, str(path))
     return TableFile(
         path,
         "CSV",

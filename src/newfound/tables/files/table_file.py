@@ -15,7 +15,8 @@ import numpy as np
 
 from newfound.errors import InputError
 from newfound.tables.cells import parse_number, shown, text_of
-from newfound.tables.files.columns import COMMA_NUMBER, is_blank, read_column
+from newfound.tables.files.columns import as_list, is_blank, read_column
+from newfound.tables.files.numbers import COMMA_NUMBER
 from newfound.tables.frame import Table, as_table, listed
 
 _MOST_NAMES = 12
@@ -35,6 +36,8 @@ class TableFile:
     names : tuple of str
         Of the columns, all different; one that is given as "" becomes "column_" and its number.
     n_rows : int
+    columns : sequence of list or pyarrow.ChunkedArray, each of length n_rows
+        The cells as they are: text in CSV, whatever they hold in other formats.
     encoding, delimiter : str or None
         Of text; None for binary formats.
     decimal : str
@@ -49,7 +52,7 @@ class TableFile:
     format: str
     names: tuple[str, ...]
     n_rows: int
-    columns: Sequence[Sequence[Any]] = field(repr=False)
+    columns: Sequence[Any] = field(repr=False)
     encoding: str | None = None
     delimiter: str | None = None
     decimal: str = "."
@@ -90,8 +93,7 @@ class TableFile:
 
     def cells(self, name: str) -> list[Any]:
         """Cells of a column as they are in the file, length n_rows."""
-        column = self.columns[self.names.index(name)]
-        return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        return as_list(self.columns[self.names.index(name)])
 
     def table(self, without: Collection[str] = ()) -> Table:
         """Return the columns, but for those named and row numbers, as a table that discoverers read."""
@@ -99,7 +101,7 @@ class TableFile:
         for name, cells in zip(self.names, self.columns, strict=True):
             if name in without or name in self.row_numbers:
                 continue
-            if hasattr(cells, "to_pylist"):  # it has a type of its own
+            if self.format in ("Parquet", "Feather"):  # which have types of their own
                 columns[name] = _of_arrow(cells, name)
                 continue
             columns[name], note = read_column(cells, name, decimal=self.decimal)
@@ -116,10 +118,9 @@ class TableFile:
     def text_rows(self) -> Iterator[list[str]]:
         """Rows in order, each cell as text: unchanged if it was text, "" if it is missing."""
         for start in range(0, self.n_rows, _TEXT_ROWS):
-            some = (column[start : start + _TEXT_ROWS] for column in self.columns)
-            lists = [part.to_pylist() if hasattr(part, "to_pylist") else part for part in some]
-            for row in zip(*lists, strict=True):
-                yield [_text(cell) for cell in row]
+            some = (as_list(column[start : start + _TEXT_ROWS]) for column in self.columns)
+            rows = map(list, zip(*some, strict=True))
+            yield from rows if self.format == "CSV" else ([_text(cell) for cell in row] for row in rows)
 
     def _doubt(self) -> str:
         """Say what else may be wrong where columns are not those that were expected."""
@@ -135,8 +136,8 @@ class TableFile:
         return ""
 
 
-def _are_row_numbers(cells: Sequence[Any]) -> bool:
-    texts = [text_of(cell) for cell in cells]
+def _are_row_numbers(cells: Any) -> bool:
+    texts = [text_of(cell) for cell in as_list(cells)]
     return all(text.isdecimal() for text in texts) and len(set(texts)) == len(texts)
 
 
@@ -146,8 +147,8 @@ def _of_arrow(column: Any, name: str) -> Any:
     return as_table(pa.table({name: column})).columns[name]
 
 
-def _are_comma_numbers(cells: Sequence[Any]) -> bool:
-    texts = [cell.strip() if isinstance(cell, str) else "" for cell in cells if not is_blank(cell)]
+def _are_comma_numbers(cells: Any) -> bool:
+    texts = [cell.strip() if isinstance(cell, str) else "" for cell in as_list(cells) if not is_blank(cell)]
     return any("," in text for text in texts) and all(COMMA_NUMBER.fullmatch(text) for text in texts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import InputError
-from newfound.tables.cells import is_missing, parse_number, shown, text_of
+from newfound.tables.cells import MISSING_WORDS, is_missing, parse_number, shown, text_of
 from newfound.tables.files.table_file import TableFile
 
-MARKS = ("nan", "na", "n/a", "none", "null", "<na>")
-"""Words that mean no label, in any spelling of capitals; so does -1 where all other labels are numbers."""
-
-_SOUND_UNLABELLED = ("?", "unknown", "unlabelled", "unlabeled", "missing", "-", "-1")
+_SOUND_UNLABELLED = ("unknown", "unlabelled", "unlabeled", "missing", "-", "-1")
 _FEWEST_DISTINCT = 30  # labels, from which on they may be measurements or identifiers
 
 
@@ -61,7 +58,8 @@ def read_target(
     name : str
         Of the column. Numbers are read as text as well: novel classes then get names that no known class can have.
     unlabelled : collection of str or None
-        What stands in unlabelled rows, besides nothing; None is `MARKS`, and -1 among numbers.
+        What stands in unlabelled rows, besides nothing, in any spelling of capitals; None is `MISSING_WORDS`, and -1
+        where all other labels are numbers.
     option : str
         By which the column was named, for messages.
 
@@ -71,14 +69,17 @@ def read_target(
         If there is no such column, or it holds measurements or identifiers.
     """
     file.place(name, option)
-    stripped = (cell.strip() if isinstance(cell, str) else cell for cell in file.cells(name))
-    texts = [None if is_missing(cell) else text_of(cell) for cell in stripped]
-    marks = _marks(texts, unlabelled)
+    texts = _texts(file.cells(name))
+    counts = Counter(texts)
+    marks = _marks(counts, unlabelled)
+    unmarked: dict[str | None, str] = {
+        text: text for text in counts if text is not None and text.casefold() not in marks
+    }
     labels = np.empty(len(texts), dtype=object)
-    labels[:] = [None if text is None or text.casefold() in marks else text for text in texts]
+    labels[:] = [unmarked.get(text) for text in texts]
     target = Target(name, labels)
     _refuse_what_is_no_class(target, file, option)
-    words = Counter(text for text in texts if text and text.casefold() in marks)
+    words = Counter({text: n for text, n in counts.items() if text and text not in unmarked})
     if words:
         said = ", ".join(f"{shown(word)} ({n:,})" for word, n in words.most_common(5))
         target.notes.append(f"rows with {said} in {shown(name)} are taken as unlabelled.")
@@ -91,10 +92,16 @@ def read_target(
     return target
 
 
-def _marks(texts: list[str | None], given: Collection[str] | None) -> set[str]:
+def _texts(cells: list[Any]) -> list[str | None]:
+    """Cells as classes are compared, None where they are missing."""
+    spelled = {cell: text_of(cell.strip()) for cell in {cell for cell in cells if isinstance(cell, str)}}
+    return [spelled[cell] if isinstance(cell, str) else None if is_missing(cell) else text_of(cell) for cell in cells]
+
+
+def _marks(texts: Iterable[str | None], given: Collection[str] | None) -> set[str]:
     if given is not None:
         return {"", *(text.strip().casefold() for text in given)}
-    marks = {"", *MARKS}
+    marks = set(MISSING_WORDS)
     others = {text for text in texts if text is not None and text.casefold() not in marks}
     numbers = all(parse_number(text) is not None for text in others)
     return marks | {"-1"} if numbers else marks

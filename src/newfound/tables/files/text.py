@@ -15,6 +15,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_LONE_SURROGATES = "surrogatepass"  # which UTF-7, for one, can spell
 _LOOKED_AT = 1 << 16
 _MANY_ZEROS = 0.3  # share of every second byte, where UTF-16 has its mostly Latin letters
 _FEW_ZEROS = 0.05
@@ -23,11 +24,24 @@ _MOST_CONTROL = 0.005  # share of characters; text has next to none
 
 
 class Decoded(NamedTuple):
-    """Text, the encoding it was in, and what the user should know of the choice ("" if nothing)."""
+    """Text as UTF-8 without a mark, the encoding it was in, and what the user should know of it ("" if nothing).
 
-    text: str
+    Text is kept as bytes since that is what files mostly hold already, and what fast parsers read.
+    """
+
+    utf8: bytes
     encoding: str
     note: str
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return self.utf8.decode("utf-8", _LONE_SURROGATES)
+
+    def head(self, n_characters: int) -> str:
+        """Return the beginning of the text: more than `n_characters`, or all there is."""
+        some = self.utf8[: 4 * (n_characters + 2)]  # no character takes more than four bytes
+        return some.decode("utf-8", _LONE_SURROGATES if len(some) == len(self.utf8) else "ignore")
 
 
 def decode(content: bytes, encoding: str | None, source: str) -> Decoded:
@@ -47,24 +61,26 @@ def decode(content: bytes, encoding: str | None, source: str) -> Decoded:
         If there is no such encoding, the bytes are not in it, or they are no text at all.
     """
     if encoding is not None:
-        return Decoded(_decode_as(content, _checked(encoding), source), encoding, "")
+        return Decoded(_utf8_of(content, _checked(encoding), source), encoding, "")
     for mark, name in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
-            return Decoded(_decode_as(content, name, source), name, "")
+            return Decoded(_utf8_of(content, name, source), name, "")
     if b"\0" in content[:_LOOKED_AT]:
-        return Decoded(_decode_as(content, _utf_16_or_refuse(content, source), source), "utf-16", "")
+        return Decoded(_utf8_of(content, _utf_16_or_refuse(content, source), source), "utf-16", "")
     try:
-        return Decoded(_text_or_refuse(content.decode("utf-8"), source), "utf-8", "")
+        _refuse_binary(content.decode("utf-8"), source)
+        return Decoded(content, "utf-8", "")
     except UnicodeDecodeError as error:
         place = error.start
     for name in ("cp1252", "latin-1"):  # the second has a character for every byte
         try:
-            text = _text_or_refuse(content.decode(name), source)
+            text = content.decode(name)
         except UnicodeDecodeError:
             continue
+        _refuse_binary(text, source)
         line = content[:place].count(b"\n") + 1
         note = f"{source} is not UTF-8 (line {line}), so it was read as {name}; if letters look wrong, give --encoding."
-        return Decoded(text, name, note)
+        return Decoded(text.encode(), name, note)
     raise AssertionError
 
 
@@ -83,14 +99,18 @@ def _checked(encoding: str) -> str:
     return "utf-8-sig" if info.name == "utf-8" else info.name
 
 
-def _decode_as(content: bytes, encoding: str, source: str) -> str:
+def _utf8_of(content: bytes, encoding: str, source: str) -> bytes:
     try:
-        return _text_or_refuse(content.decode(encoding), source)
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source} cannot be read as {encoding}: byte {error.start:,} of {len(content):,} makes no sense in it. "
             "The file may be cut short; if it is in another encoding, name it with --encoding."
         ) from None
+    _refuse_binary(text, source)
+    if encoding == "utf-8-sig":
+        return content.removeprefix(codecs.BOM_UTF8)
+    return text.encode("utf-8", _LONE_SURROGATES)
 
 
 def _utf_16_or_refuse(content: bytes, source: str) -> str:
@@ -103,11 +123,10 @@ def _utf_16_or_refuse(content: bytes, source: str) -> str:
     raise _binary(source)
 
 
-def _text_or_refuse(text: str, source: str) -> str:
+def _refuse_binary(text: str, source: str) -> None:
     some = text[:_LOOKED_AT]
     if sum(character in _CONTROL for character in some) > _MOST_CONTROL * len(some):
         raise _binary(source)
-    return text
 
 
 def _binary(source: str) -> InputError:

@@ -1,0 +1,113 @@
+"""CSV parsed by pyarrow, wherever it is certain to read what the reader of `delimited` would."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.errors import InputError
+from newfound.tables.files.delimited import Cells, find_delimiter, rows_of, without_empty_end
+from newfound.tables.files.numbers import offsets_of
+from newfound.tables.files.text import Decoded
+
+FAST_FROM = 1 << 18
+"""Bytes from which on pyarrow is faster: loading it takes as long as reading so many without it."""
+
+_HEAD = 1 << 17  # characters
+_BLOCK = 1 << 20  # bytes that are looked at together
+_QUOTE, _END, _RETURN = b'"\n\r'
+
+
+def read_fast(decoded: Decoded, delimiter: str | None) -> Cells | None:
+    """Read CSV by pyarrow, cells as Arrow texts.
+
+    Parameters
+    ----------
+    decoded : Decoded
+    delimiter : str or None
+        As in `read_delimited`.
+
+    Returns
+    -------
+    Cells or None
+        None where pyarrow is not installed, or where the two readers might differ: `read_delimited` then has the say,
+        and names the line if there is something wrong with it.
+    """
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+    except ImportError:
+        return None
+    try:
+        text, used = find_delimiter(head := decoded.head(_HEAD), delimiter)
+        _, heading = next(rows_of(text, used, ""))
+    except (InputError, StopIteration):
+        return None
+    content = memoryview(decoded.utf8)[len(head[: len(head) - len(text)].encode()) :]
+    # Lines of white space are no rows, which among lines of one cell takes a closer look.
+    if len(heading) == 1 or not _is_plain(decoded.utf8, used):
+        return None
+    quoted = b'"' in decoded.utf8
+    try:
+        table = arrow_csv.read_csv(
+            pa.py_buffer(content),
+            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK, use_threads=False),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=used, quote_char='"' if quoted else False, newlines_in_values=quoted
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types={f"f{place}": pa.string() for place in range(len(heading))}
+            ),
+        )
+    except pa.ArrowException:
+        return None
+    if table.num_columns != len(heading) or table.num_rows < 2 or _longest(table) > csv.field_size_limit():
+        return None
+    names = [column[0].as_py().strip() for column in table.columns]
+    return without_empty_end(Cells(names, [column.slice(1) for column in table.columns], used))
+
+
+def _is_plain(utf8: bytes, delimiter: str) -> bool:
+    """Whether a text has nothing in it that parsers of CSV disagree about."""
+    return (
+        delimiter.isascii()
+        and delimiter not in '"\r\n\0'
+        and not utf8.startswith(codecs.BOM_UTF8)
+        and b"\0" not in utf8
+        and utf8.count(b"\r") == utf8.count(b"\r\n")
+        and _quotes_are_plain(np.frombuffer(utf8, dtype=np.uint8), ord(delimiter))
+    )
+
+
+def _quotes_are_plain(content: NDArray[np.uint8], delimiter: int) -> bool:
+    """Whether quotes enclose whole cells, are doubled inside of them, and stand nowhere else.
+
+    Then every second quote opens a cell or is the second of a double one, and the others close it or are the first.
+    Carriage returns between quotes are refused too: where its blocks meet, pyarrow loses line feeds that follow them.
+    """
+    n_quotes = 0
+    for start in range(0, len(content), _BLOCK):
+        block = content[start : start + _BLOCK]
+        places = np.flatnonzero(block == _QUOTE) + start
+        opening, closing = places[n_quotes % 2 :: 2], places[1 - n_quotes % 2 :: 2]
+        before = content[opening[opening > 0] - 1]
+        after = content[closing[closing < len(content) - 1] + 1]
+        if not np.isin(before, (delimiter, _END, _QUOTE)).all():
+            return False
+        if not np.isin(after, (delimiter, _END, _RETURN, _QUOTE)).all():
+            return False
+        returns = np.flatnonzero(block == _RETURN) + start
+        if ((np.searchsorted(places, returns) + n_quotes) % 2).any():
+            return False
+        n_quotes += len(places)
+    return n_quotes % 2 == 0
+
+
+def _longest(table: Any) -> int:
+    """Bytes of the longest cell."""
+    chunks = (chunk for column in table.columns for chunk in column.chunks)
+    return max(int(np.diff(offsets_of(chunk)).max(initial=0)) for chunk in chunks)

@@ -1,0 +1,78 @@
+"""What the texts of a column stand for, found out cell by cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from newfound.tables.cells import text_of
+
+MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "nat", "-nan", "?"]
+MISSING += ["#null!", "#div/0!", "#value!"]
+NUMBER = r"[+-]?([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|[+-]?infinity"
+TIME = r"([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?"
+
+
+def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
+    """Values of a column, None where a cell is missing, and whether it is nearly one of numbers."""
+    texts = [None if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
+    present = [text for text in texts if text is not None]
+    if not present:
+        return [np.nan] * len(cells), False
+    for read in (read_boolean, read_number, read_comma_number):
+        if read is read_comma_number and decimal == ".":
+            continue
+        if read is not read_boolean and any(re.fullmatch("[+-]?0[0-9]+", text) for text in present):
+            continue
+        values = read_all(texts, read)
+        if values is not None:
+            return [np.nan if value is None and read is not read_boolean else value for value in values], False
+    numbers = {text for text in present if read_number(text) is not None}
+    nearly = len(numbers) > 20 and len(numbers) > 0.9 * len(set(present))
+    if any(re.fullmatch("[+-]?0[0-9]+", text) for text in present):
+        nearly = False
+    for read in (read_german_date, read_slashed_date):
+        values = read_all(texts, read)
+        if values is not None and not nearly:
+            return values, False
+    return [None if text is None else text_of(text) for text in texts], nearly
+
+
+def read_all(texts: list[str | None], read: Callable[[str], Any]) -> list[Any] | None:
+    values = [None if text is None else read(text) for text in texts]
+    failed = any(value is None and text is not None for value, text in zip(values, texts, strict=True))
+    return None if failed else values
+
+
+def read_boolean(text: str) -> bool | None:
+    return {"true": True, "false": False}.get(text.lower())
+
+
+def read_number(text: str) -> float | None:
+    return float(text) if re.fullmatch(NUMBER, text, re.IGNORECASE | re.ASCII) else None
+
+
+def read_comma_number(text: str) -> float | None:
+    if "." in text or "i" in text.lower():
+        return None
+    return read_number(text.replace(",", "."))
+
+
+def read_german_date(text: str) -> str | None:
+    found = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})" + TIME, text)
+    return found and _iso(found[3], found[2], found[1], found[4])
+
+
+def read_slashed_date(text: str) -> str | None:
+    found = re.fullmatch(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})" + TIME, text)
+    return found and _iso(found[1], found[2], found[3], found[4])
+
+
+def _iso(year: str, month: str, day: str, time: str | None) -> str | None:
+    if int(month) not in range(1, 13) or int(day) not in range(1, 32):
+        return None
+    hours, colon, rest = (time or "")[1:].partition(":")
+    return f"{year}-{int(month):02}-{int(day):02}" + (f" {int(hours):02}{colon}{rest}" if time else "")
