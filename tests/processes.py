@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 
-def wait_for(happened: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_for(happened: Callable[[], bool], seconds: float = 120.0) -> None:
+    """Wait until something has happened; long, since on a busy machine it may take a new process long to begin."""
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end, "it has not happened in time"

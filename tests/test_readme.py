@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.discoverers.conftest import keep_few_candidates
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -19,14 +21,17 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob
 def test_the_examples_print_what_their_comments_say(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))  # where the trials of the tuning are kept
     monkeypatch.chdir(tmp_path)  # where the report is written
+    keep_few_candidates(monkeypatch)  # with all of them, and the whole training, it takes a minute
     names: dict[str, Any] = {}
     for code in EXAMPLES:
-        exec(code.replace("AutoDiscoverer(", "AutoDiscoverer(time_limit=8, "), names)  # else it takes a minute
+        exec(code.replace("AutoDiscoverer(", "AutoDiscoverer(n_members=2, training_steps=50, "), names)
     expression, _, promised = EXAMPLES[-1].strip().splitlines()[-1].partition("  # ")
     assert eval(expression, names) == ast.literal_eval(promised)
     assert names["fruit"].isna().any(axis=None)
     estimate = names["estimate"]
     assert f"  # {estimate.n_classes} {estimate.interval}: " in README
+    assert "early" in names["y_next"].tolist()
+    assert "</html>" in (tmp_path / "report.html").read_text()
 
 
 def test_the_two_commands_exist() -> None:

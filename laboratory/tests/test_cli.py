@@ -72,13 +72,13 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path, capsys: pytest.Capt
     command = bench_run(killed, "--jobs", "2")
     process = subprocess.Popen([sys.executable, "-c", START, *command], stdout=PIPE, stderr=PIPE)
     try:
-        wait_for(lambda: len(rows(killed)) >= 3, seconds=120)
+        wait_for(lambda: len(rows(killed)) >= 3)
         workers = children(process.pid)
     finally:
         process.kill()
         process.communicate()
     assert len(workers) >= 2
-    wait_for(lambda: not any(map(is_alive, workers)), seconds=10)
+    wait_for(lambda: not any(map(is_alive, workers)), seconds=60)
 
     kept = rows(killed)
     n_trials = 2 * 2 * 6  # two methods, each also clustered on the test rows
@@ -105,7 +105,7 @@ def test_ctrl_c_says_what_is_kept(
     command = bench_run(tmp_path, "--jobs", jobs, methods="kmeans")
     began = time.monotonic()
     interrupt_when(lambda: len(rows(tmp_path)) == 1, lambda: codes.append(run(command)))
-    assert time.monotonic() - began < 60  # and not the 600 that measuring would take
+    assert time.monotonic() - began < 300  # and not the 600 that measuring would take
     assert codes == [130]
     printed = capsys.readouterr()
     assert "1 of 12 trials are done (1 measured now, 0 before)" in printed.out

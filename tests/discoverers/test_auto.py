@@ -280,11 +280,11 @@ def test_many_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_time_limit_is_kept() -> None:
     X, y, _ = blobs()
-    start = time.monotonic()
+    start = time.process_time()  # what other programs take does not count
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = auto(n_novel_classes=3, n_members=2, training_steps=100_000, time_limit=4.0).fit(X, y)
-    assert time.monotonic() - start < 12.0  # generous: other work may share the machine
+    assert time.process_time() - start < 12.0
     assert 0 < len(model.history_) < 1000
     assert "_start" not in vars(model)
     assert not {"_taught", "_sharpens"} & set(vars(model))

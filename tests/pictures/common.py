@@ -9,24 +9,29 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 
-PNG = b"\x89PNG\r\n\x1a\n"
+from newfound.pictures.style import DPI, WIDTH
+
 Box = tuple[str, tuple[float, float, float, float]]
 
 
 class Catcher:
-    """Takes the place of the function that writes files, and keeps the texts of every PNG file by its name."""
+    """Takes the place of the function that writes files, and keeps what is in every PNG file by its name."""
 
     def __init__(self) -> None:
         self.texts: dict[str, list[Box]] = {}
         self.sizes: dict[str, tuple[int, int]] = {}
+        self.points: dict[str, list[list[int]]] = {}  # of each cloud of points, of each panel
 
     def __call__(self, figure: Any, path: Path) -> None:
         if path.suffix != ".png":  # the same texts once more
             return
         self.texts[path.name] = texts_of(figure)
         self.sizes[path.name] = figure.canvas.get_width_height()
+        clouds = [[len(cloud.get_offsets()) for cloud in place.collections] for place in figure.axes]
+        self.points[path.name] = [panel for panel in clouds if panel]
 
 
 @pytest.fixture
@@ -68,6 +73,25 @@ def assert_readable(texts: Sequence[Box], size: tuple[int, int]) -> None:
     for (one, a), (other, b) in itertools.combinations(texts, 2):
         apart = a[2] <= b[0] + 1 or b[2] <= a[0] + 1 or a[3] <= b[1] + 1 or b[3] <= a[1] + 1
         assert apart, f"{one!r} and {other!r} cover each other"
+
+
+def pixels_of(png: Path) -> np.ndarray:
+    """Colours of a PNG file from 0 to 1; shape (height, width, 3)."""
+    from matplotlib.image import imread
+
+    pixels: np.ndarray = imread(png, format="png")[:, :, :3]
+    return pixels
+
+
+def assert_drawn(png: Path) -> None:
+    """A picture as wide as all of them, with something drawn from its top to its bottom and from side to side."""
+    pixels = pixels_of(png)
+    assert pixels.shape[1] == DPI * WIDTH
+    inked = (pixels != pixels[0, 0]).any(axis=2)
+    assert inked.mean() > 0.01, f"{png} is blank"
+    for axis in (0, 1):
+        first, *_, last = np.flatnonzero(inked.any(axis=axis))
+        assert last - first > 0.6 * inked.shape[1 - axis], f"{png} is blank but for a part"
 
 
 def words_in(svg: Path) -> set[str]:

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from newfound.errors import InputError, MissingExtraError
 from newfound.pictures.latent import DrawnClass, Panel, _densest, map_to_plane, moved_apart, write_latent_picture
-from tests.pictures.common import PNG, Catcher, assert_readable, catcher, words_in
+from tests.pictures.common import Catcher, assert_drawn, assert_readable, catcher, words_in
 
 __all__ = ["catcher"]
 FRAME = np.array([0.0, 0.0, 600.0, 600.0])
@@ -43,14 +43,18 @@ def write(path: Path, n_known: int = 2, n_novel: int = 3) -> None:
 
 @pytest.mark.parametrize(("n_known", "n_novel"), [(5, 5), (0, 3), (1, 0), (12, 30)])
 def test_pictures_of_few_and_many_classes(tmp_path: Path, n_known: int, n_novel: int) -> None:
-    from matplotlib.image import imread
-
     path = tmp_path / "latent.png"
     write(path, n_known, n_novel)
-    assert path.read_bytes().startswith(PNG)
-    pixels = imread(path)
-    assert pixels.shape[1] == 1600
-    assert len(np.unique(pixels[::4, ::4].reshape(-1, pixels.shape[2]), axis=0)) > 20
+    assert_drawn(path)
+
+
+@pytest.mark.parametrize(("n_known", "n_novel"), [(5, 5), (0, 3), (12, 30)])
+def test_every_row_is_drawn_in_every_panel(catcher: Catcher, n_known: int, n_novel: int) -> None:
+    write(Path("latent.png"), n_known, n_novel)
+    sizes = [int(drawn.rows.sum()) for drawn in drawn_classes(n_known, n_novel, 90)]
+    before, after, *_ = catcher.points["latent.png"]
+    assert before[:-1] == after[:-1] == sizes
+    assert 0 < before[-1] == after[-1] < 20, "the ringed rows"
 
 
 def test_the_same_input_gives_the_same_picture(tmp_path: Path) -> None:
@@ -59,10 +63,12 @@ def test_the_same_input_gives_the_same_picture(tmp_path: Path) -> None:
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
-def test_a_class_without_rows_is_only_in_the_legend(tmp_path: Path) -> None:
-    nobody = DrawnClass("novel_0", "novel_0", np.zeros(4, dtype=bool), novel=True)
-    write_latent_picture(tmp_path / "x.png", [Panel("", "", np.eye(4)[:, :2])], [nobody], title="")
-    assert (tmp_path / "x.png").read_bytes().startswith(PNG)
+def test_a_class_without_rows_is_only_in_the_legend(catcher: Catcher) -> None:
+    nobody = DrawnClass("novel_0 (nobody)", "novel_0", np.zeros(4, dtype=bool), novel=True)
+    everybody = DrawnClass("known: a", "a", np.ones(4, dtype=bool), novel=False)
+    write_latent_picture(Path("x.png"), [Panel("", "", np.eye(4)[:, :2])], [everybody, nobody], title="")
+    assert catcher.points["x.png"][0] == [4, 0]
+    assert sorted(text for text, _ in catcher.texts["x.png"]) == ["a", "known: a", "novel_0 (nobody)"]
 
 
 def test_without_matplotlib_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

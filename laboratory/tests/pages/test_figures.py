@@ -10,7 +10,7 @@ from laboratory.tests.made_lines import Line, compared, estimated, line, lines_o
 from newfound.errors import InputError
 from newfound_lab.pages.figures import Figure, write_figures
 from newfound_lab.paper import published
-from tests.pictures.common import PNG, Catcher, assert_readable, catcher, words_in
+from tests.pictures.common import Catcher, assert_drawn, assert_readable, catcher, words_in
 
 __all__ = ["catcher"]
 
@@ -45,7 +45,7 @@ def test_every_figure_has_two_files_and_a_caption(figures: dict[str, Figure]) ->
     assert {path.name for path in folder.iterdir()} == {f"{name}.{kind}" for name in figures for kind in ("png", "svg")}
     for name, figure in figures.items():
         assert figure.name == name
-        assert figure.png.read_bytes().startswith(PNG)
+        assert_drawn(figure.png)
         assert 5_000 < figure.svg.stat().st_size < 300_000
         assert figure.caption.endswith(".")
         assert "Dataset" in figure.caption

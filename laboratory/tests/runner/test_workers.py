@@ -59,7 +59,7 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
         parent.kill()
         parent.wait()
     workers = [int(path.name) for path in tmp_path.iterdir()]
-    wait_for(lambda: not any(map(is_alive, workers)), seconds=5)
+    wait_for(lambda: not any(map(is_alive, workers)), seconds=60)  # they sleep for 600
 
 
 def test_outcomes_tell_our_mistakes_from_the_users() -> None:
