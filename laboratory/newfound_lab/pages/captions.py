@@ -61,6 +61,11 @@ def device_of(line: Line) -> str:
     return "CPU" if line["device"] == "cpu" else str(line["device_name"])
 
 
+def machine_of(line: Line) -> str:
+    """Name what the seconds of a line depend on: its device, and the build of torch, one for each kind of machine."""
+    return f"{device_of(line)}, torch {line['versions']['torch']}"
+
+
 def origin(lines: Lines, *, compared: bool = False) -> str:
     """Say which datasets, how many class splits and seeds, which regimes and which devices lines come from.
 

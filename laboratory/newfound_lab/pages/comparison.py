@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from newfound_lab.pages.captions import Line, Lines, datasets_of, device_of, sorted_lines
+from newfound_lab.pages.captions import Line, Lines, datasets_of, machine_of, sorted_lines
+from newfound_lab.pages.significance import Lead, interval_over_tables, lead
 from newfound_lab.pages.summary import score_of
 from newfound_lab.paper.published import Score
 from newfound_lab.suites.experiments import LABEL_FREE_METHODS, N_CLASS_SPLITS, N_LABEL_FREE_SEEDS
@@ -23,6 +24,13 @@ COMBINED = "combined"
 
 Pair = tuple[str, int]
 """A dataset and the number of a class split."""
+
+
+class Rank(NamedTuple):
+    """An average rank, and its interval over datasets; None for a single dataset."""
+
+    mean: float
+    interval: tuple[float, float] | None
 
 
 class Comparison:
@@ -112,36 +120,52 @@ class Comparison:
         """Datasets and class splits of which all methods have lines."""
         splits = sorted({line["class_split"] for line in self.lines})
         pairs = [(dataset, class_split) for dataset in self.datasets for class_split in splits]
-        return [pair for pair in pairs if all(self._accs(pair, method) for method in self.methods)]
+        return [pair for pair in pairs if all(self._of_pair(pair, method, "acc") for method in self.methods)]
 
-    @cached_property
-    def ranks(self) -> dict[str, NDArray[np.float64]]:
-        """Rank of each method by ACC on each of ``pairs``, 1 for the best; equal ones share the mean of their ranks."""
-        means = np.array([[np.mean(self._accs(pair, method)) for method in self.methods] for pair in self.pairs])
+    def lead(self, method: str, other: str, metric: str) -> Lead | None:
+        """How far a method lies above another over the datasets that all methods share, in the units of tables.
+
+        A dataset counts once, by its mean over class splits and seeds.
+        """
+        ours, theirs = (
+            [score.mean for name in self.shared_datasets if (score := self.score(name, one, metric))]
+            for one in (method, other)
+        )
+        return lead(ours, theirs) if len(ours) == len(theirs) else None
+
+    def ranks(self, metric: str = "acc") -> dict[str, NDArray[np.float64]]:
+        """Rank of each method on each of ``pairs``, 1 for the best; equal ones share the mean of their ranks."""
+        means = np.array(
+            [[np.mean(self._of_pair(pair, method, metric)) for method in self.methods] for pair in self.pairs]
+        )
         if not means.size:
             return {}
         # rounded, so that what differs by the rounding of sums alone is equal
         ranks = rankdata(-means.round(9), axis=1)
         return {method: ranks[:, i] for i, method in enumerate(self.methods)}
 
-    def rank(self, method: str) -> Score | None:
-        """Average rank of a method and its standard error."""
-        ranks = self.ranks.get(method)
-        return None if ranks is None else Score(float(ranks.mean()), float(ranks.std() / np.sqrt(len(ranks))))
+    def rank(self, method: str, metric: str = "acc") -> Rank | None:
+        """Average rank of a method, each dataset counting once by the mean over its class splits."""
+        ranks = self.ranks(metric).get(method)
+        if ranks is None:
+            return None
+        datasets = np.array([dataset for dataset, _ in self.pairs])
+        means = [float(ranks[datasets == name].mean()) for name in dict.fromkeys(datasets)]
+        return Rank(float(np.mean(means)), interval_over_tables(means) if len(means) > 1 else None)
 
-    def seconds(self, method: str, dataset: str | None = None, device: str | None = None) -> float | None:
-        """Median seconds of fitting and predicting for one seed, over datasets and devices where none is named."""
+    def seconds(self, method: str, dataset: str | None = None, machine: str | None = None) -> float | None:
+        """Median seconds of fitting and predicting for one seed, over datasets and machines where none is named."""
         seconds = [
             line["fit_seconds"] / line["n_packed"] + line["predict_seconds"]
             for name in (self.datasets if dataset is None else [dataset])
             for line in self.runs(name, method)
-            if device in (None, device_of(line))
+            if machine in (None, machine_of(line))
         ]
         return float(np.median(seconds)) if seconds else None
 
-    def _accs(self, pair: Pair, method: str) -> list[float]:
+    def _of_pair(self, pair: Pair, method: str, metric: str) -> list[float]:
         dataset, class_split = pair
-        return [run["acc"] for run in self.runs(dataset, method) if run["class_split"] == class_split]
+        return [run[metric] for run in self.runs(dataset, method) if run["class_split"] == class_split]
 
 
 class Estimates:

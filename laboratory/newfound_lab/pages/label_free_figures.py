@@ -19,6 +19,10 @@ _KINDS = (
     DotKind(_K["given"], NOVEL_COLOURS[0], "o", hollow=False),
     DotKind(_K["estimated"], NOVEL_COLOURS[1], "s", hollow=True),
 )
+_METRICS = {"acc": "by ACC", "bacc": "by BACC"}
+_RANKS = tuple(
+    DotKind(name, kind.colour, kind.marker, kind.hollow) for name, kind in zip(_METRICS.values(), _KINDS, strict=True)
+)
 _ERROR = DotKind("estimate minus truth", NOVEL_COLOURS[0], "o", hollow=False)
 
 
@@ -55,28 +59,33 @@ def draw_accs(lines: Lines, files: Sequence[Path]) -> str:
 
 def draw_ranks(lines: Lines, files: Sequence[Path]) -> str | None:
     """Draw the average rank of every method; returns the caption, or None where no pair has all methods."""
-    comparisons = {k: comparison for k in _K if (comparison := Comparison(lines, k)).ranks}
+    comparisons = {k: comparison for k in _K if (comparison := Comparison(lines, k)).pairs}
     if not comparisons:
         return None
     methods = _methods(comparisons)
     panels = []
     for k, comparison in comparisons.items():
-        ranks = {row: comparison.rank(method) for row, method in enumerate(methods)}
-        dots = [Dot(row, _K[k], rank.mean, rank.sd or 0.0) for row, rank in ranks.items() if rank is not None]
+        dots = [
+            Dot(row, name, rank.mean, ends=rank.interval)
+            for row, method in enumerate(methods)
+            for metric, name in _METRICS.items()
+            if (rank := comparison.rank(method, metric)) is not None
+        ]
         panels.append(DotPanel(f"{_K[k]}: {len(comparison.pairs)} pairs", dots))
     write_dots(
         files,
         panels,
         [TITLES[method] for method in methods],
-        _KINDS,
-        title="Average rank by ACC, without novel labels",
-        x_label="average rank, 1 is the best (mean ± standard error)",
+        _RANKS,
+        title="Average rank, without novel labels",
+        x_label="average rank, 1 is the best (mean over tables, 95 % interval over tables)",
         columns=2,
         limits=(0.5, len(methods) + 0.5),
     )
     return (
-        "Average rank of the methods by ACC on the novel test rows, over the pairs of dataset and class split of which "
-        "all methods were measured; 1 is the best, whiskers are standard errors. "
+        "Average rank of the methods by ACC and by BACC on the novel test rows, over the pairs of dataset and class "
+        "split of which all methods were measured; 1 is the best. Whiskers are 95 % intervals over the tables, which "
+        "were also those that AutoDiscoverer and others were made with. "
         + origin([line for comparison in comparisons.values() for line in comparison.lines])
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound_lab.pages.captions import DATASETS, Lines, datasets_of, device_of, names_of
+from newfound_lab.pages.captions import DATASETS, Lines, datasets_of, machine_of, names_of
 from newfound_lab.pages.cells import PARTIAL, TITLES, Row, dataset_cell, new_table
 from newfound_lab.pages.comparison import REFERENCE, Comparison, Estimates
 from newfound_lab.pages.rendering import Cell, ResultTable
@@ -19,11 +19,14 @@ from newfound_lab.suites.experiments import N_CLASS_SPLITS
 Build = Callable[[Lines], ResultTable]
 
 _METRICS = ("acc", "bacc", "nmi", "ari")  # by importance here
-_K = {"given": "told the number of novel classes", "estimated": "with the estimated number of novel classes"}
+K_TITLES = {"given": "told the number of novel classes", "estimated": "with the estimated number of novel classes"}
+"""How titles of tables name the two ways to come by the number of novel classes."""
+
 _LATER = "A Practical Approach to Novel Class Discovery in Tabular Data (2024), by the same group"
 
 
-def _name(name: str, k: str) -> str:
+def table_name(name: str, k: str) -> str:
+    """Name of a table for a way to come by the number of novel classes."""
     return name if k == "given" else f"{name}_{k}"
 
 
@@ -68,8 +71,8 @@ def _scores(metric: str, k: str) -> Build:
             means = [show(comparison.mean(method, metric), metric) for method in comparison.methods]
             rows.append([f"Mean of {len(comparison.shared_datasets)}", *means])
         return new_table(
-            _name(f"label_free_{metric}", k),
-            f"{TITLES[metric]}, {_K[k]}",
+            table_name(f"label_free_{metric}", k),
+            f"{TITLES[metric]}, {K_TITLES[k]}",
             f"{TITLES[metric]} on the novel test rows{unit}: mean ± standard deviation over the class splits and "
             "seeds; best in bold. The last row is the mean over the datasets on which all methods were measured.",
             _columns(comparison.methods),
@@ -88,21 +91,21 @@ def _overall(k: str) -> Build:
         comparison = Comparison(lines, k)
         n_pairs, n_datasets = len(comparison.pairs), len(comparison.shared_datasets)
         return new_table(
-            _name("label_free", k),
-            f"All datasets, {_K[k]}",
+            table_name("label_free", k),
+            f"All datasets, {K_TITLES[k]}",
             f"ACC, BACC (in percent), NMI and ARI on the novel test rows: mean over the {n_datasets} datasets on which "
-            "all methods were measured, each counting once. Average rank: by ACC among the methods, over "
-            f"{n_pairs} pairs of dataset and class split; 1 is the best, ± its standard error. Lowest ACC: of any "
-            "single run. Against k-means: the mean ACC on a dataset minus that of k-means on the same runs; mean over "
-            "the datasets, and the dataset where it is lowest. Seconds: median for one seed, fitting and predicting.",
+            "all methods were measured, each counting once. Average rank: among the methods, over "
+            f"{n_pairs} pairs of dataset and class split; 1 is the best; in brackets its 95 % interval over the "
+            "datasets. Lowest ACC: of any single run. Against k-means: the mean ACC on a dataset minus that of k-means "
+            "on the same runs; mean over the datasets, and the dataset where it is lowest.",
             [
                 "Method",
                 *(TITLES[metric] for metric in _METRICS),
-                "Average rank",
+                "Average rank, ACC",
+                "Average rank, BACC",
                 "Lowest ACC",
                 "Against k-means",
                 "Against k-means, lowest",
-                "Seconds",
             ],
             [_overall_row(comparison, method) for method in comparison.methods],
             n_headers=1,
@@ -113,10 +116,8 @@ def _overall(k: str) -> Build:
 
 def _overall_row(comparison: Comparison, method: str) -> Row:
     means = [comparison.mean(method, metric) for metric in _METRICS]
-    rank = comparison.rank(method)
-    best = min((one.mean for name in comparison.methods if (one := comparison.rank(name))), default=None)
     row: Row = [TITLES[method], *(show(mean, metric) for mean, metric in zip(means, _METRICS, strict=True))]
-    row.append("—" if rank is None else Cell(show(rank, "nmi"), bold=rank.mean == best))
+    row += [_rank_cell(comparison, method, metric) for metric in ("acc", "bacc")]
     worst = {name: acc for name in comparison.datasets if (acc := comparison.worst(name, method)) is not None}
     row.append(_lowest(worst, signed=False))
     gains = {name: gain for name in comparison.datasets if (gain := comparison.gain(name, method)) is not None}
@@ -124,7 +125,16 @@ def _overall_row(comparison: Comparison, method: str) -> Row:
         row += ["—", "—"]
     else:
         row += [_signed(float(np.mean(list(gains.values())))), _lowest(gains, signed=True)]
-    return [*row, show_seconds(comparison.seconds(method))]
+    return row
+
+
+def _rank_cell(comparison: Comparison, method: str, metric: str) -> Cell:
+    rank = comparison.rank(method, metric)
+    if rank is None:
+        return Cell("—")
+    best = min(one.mean for name in comparison.methods if (one := comparison.rank(name, metric)))
+    interval = "" if rank.interval is None else f" ({rank.interval[0]:.2f} to {rank.interval[1]:.2f})"
+    return Cell(f"{rank.mean:.2f}{interval}", bold=rank.mean == best)
 
 
 def _lowest(values: dict[str, float], *, signed: bool) -> str:
@@ -152,8 +162,8 @@ def _worst(k: str) -> Build:
             return Cell(show(None if acc is None else Score(acc), "acc"))
 
         return new_table(
-            _name("label_free_worst", k),
-            f"Lowest ACC, {_K[k]}",
+            table_name("label_free_worst", k),
+            f"Lowest ACC, {K_TITLES[k]}",
             "ACC on the novel test rows in percent, the lowest of all class splits and seeds.",
             _columns(comparison.methods),
             _by_dataset(comparison, comparison.methods, cell),
@@ -174,8 +184,8 @@ def _gain(k: str) -> Build:
             return Cell("—" if gain is None else _signed(gain))
 
         return new_table(
-            _name("label_free_gain", k),
-            f"ACC against k-means, {_K[k]}",
+            table_name("label_free_gain", k),
+            f"ACC against k-means, {K_TITLES[k]}",
             "Mean ACC on the novel test rows minus that of k-means on the same class splits and seeds, in points.",
             _columns(others),
             _by_dataset(comparison, others, cell) if is_comparable else [],
@@ -269,14 +279,18 @@ def _tuning(lines: Lines) -> ResultTable:
             for name in ("hidden_score_of_defaults", "hidden_score")
         ]
         n_left = sum(line["hidden_score"] > line["hidden_score_of_defaults"] for line in searches.values())
-        accs = [comparison.score(dataset, method, "acc") for method in ("tabular_ncd", "tuned_tabular_ncd")]
+        both = [
+            show(comparison.score(dataset, method, metric), metric, sd=False)
+            for metric in ("acc", "bacc")
+            for method in ("tabular_ncd", "tuned_tabular_ncd")
+        ]
         rows.append(
             [
                 names_of(comparison.lines)[dataset],
                 _spread([line["n_tried"] for line in searches.values()]),
                 f"{n_left} of {len(searches)}",
                 *(show(score, "nmi") for score in scores),
-                *(show(acc, "acc", sd=False) for acc in accs),
+                *both,
             ]
         )
     return new_table(
@@ -284,7 +298,7 @@ def _tuning(lines: Lines) -> ResultTable:
         "What tuning on hidden classes does to TabularNCD",
         "One search for each class split, told the number of novel classes. Settings tried: the defaults are the first "
         "of them. Defaults left: searches that found something clearly better. Score: F1 of hidden classes, with the "
-        "defaults and with what was chosen. ACC: on the novel test rows, in percent, which no search sees.",
+        "defaults and with what was chosen. ACC and BACC: on the novel test rows, in percent, which no search sees.",
         [
             "Dataset",
             "Settings tried",
@@ -293,6 +307,8 @@ def _tuning(lines: Lines) -> ResultTable:
             "Score, chosen",
             "ACC, defaults",
             "ACC, tuned",
+            "BACC, defaults",
+            "BACC, tuned",
         ],
         rows,
         n_headers=1,
@@ -312,15 +328,16 @@ def _cost(lines: Lines) -> ResultTable:
     rows: list[Row] = []
     for dataset in comparison.datasets:
         of_dataset = [line for line in comparison.lines if line["dataset"] == dataset]
-        for device in sorted({device_of(line) for line in of_dataset}):
-            seconds = [show_seconds(comparison.seconds(method, dataset, device)) for method in comparison.methods]
-            rows.append([names_of(comparison.lines)[dataset], device, *seconds])
+        for machine in sorted({machine_of(line) for line in of_dataset}):
+            seconds = [show_seconds(comparison.seconds(method, dataset, machine)) for method in comparison.methods]
+            rows.append([names_of(comparison.lines)[dataset], machine, *seconds])
     return new_table(
         "label_free_seconds",
         "Seconds",
         "Median seconds of fitting and predicting for one seed, told the number of novel classes; seeds that were "
-        "fitted at once share the time of their pack. By the device that the method ran on.",
-        ["Dataset", "Device", *(TITLES[method] for method in comparison.methods)],
+        "fitted at once share the time of their pack. By device and build of torch: each build is of another kind of "
+        "machine, so only seconds of one row compare.",
+        ["Dataset", "Measured on", *(TITLES[method] for method in comparison.methods)],
         rows,
         n_headers=2,
     )
@@ -379,12 +396,13 @@ def _n_classes_by_dataset(lines: Lines) -> ResultTable:
         seconds = float(np.median([line["fit_seconds"] for line in own]))
         name, truth = names_of(estimates.lines)[dataset], str(own[0]["n_novel"])
         rows.append([name, truth, _spread(found), *shares, show_seconds(seconds)])
+    machines = sorted({machine_of(line) for line in estimates.lines})
     return new_table(
         "n_classes_datasets",
         "Estimates of the number of novel classes, by dataset",
         f"The combined estimates of all class splits (of {N_CLASS_SPLITS}) and seeds; then the share of class splits, "
         "by the median of their seeds, with an estimate within 1 of the truth: combined, and by each criterion alone. "
-        "Seconds: median.",
+        f"Seconds: median, on {' and '.join(machines)}.",
         [
             "Dataset",
             "Novel classes",
@@ -402,10 +420,10 @@ def _percent(share: float | None) -> str:
 
 
 LABEL_FREE_TABLES: dict[str, Build] = {
-    **{_name("label_free", k): _overall(k) for k in _K},
-    **{_name(f"label_free_{metric}", k): _scores(metric, k) for k in _K for metric in _METRICS},
-    **{_name("label_free_worst", k): _worst(k) for k in _K},
-    **{_name("label_free_gain", k): _gain(k) for k in _K},
+    **{table_name("label_free", k): _overall(k) for k in K_TITLES},
+    **{table_name(f"label_free_{metric}", k): _scores(metric, k) for k in K_TITLES for metric in _METRICS},
+    **{table_name("label_free_worst", k): _worst(k) for k in K_TITLES},
+    **{table_name("label_free_gain", k): _gain(k) for k in K_TITLES},
     "label_free_paper": _paper,
     "label_free_follow_up": _follow_up,
     "label_free_tuning": _tuning,

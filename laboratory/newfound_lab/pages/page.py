@@ -14,6 +14,7 @@ from newfound_lab.pages.captions import device_of
 from newfound_lab.pages.cells import ABSENT
 from newfound_lab.pages.comparison import Comparison, Estimates
 from newfound_lab.pages.figures import OF_A_DATASET, OVERALL, Figure
+from newfound_lab.pages.leads import SHOWN
 from newfound_lab.pages.open_world_tables import open_world
 from newfound_lab.pages.rendering import escape_markdown, markdown
 from newfound_lab.pages.summary import (
@@ -65,6 +66,8 @@ def fill(
           benchmark's own classes, or "all"; METRIC is bacc, acc, nmi, ari, worst (lowest ACC of a run), gain (ACC
           against k-means), seconds and, for all datasets, rank, pairs (over which ranks are taken) and lowest_gain (of
           any dataset).
+        - ``{{lead:METHOD/OTHER/K/METRIC/WHAT}}``: how far a method is ahead of another in the label-free comparison,
+          over the datasets on which all were measured. METRIC is acc or bacc; WHAT is lead, interval, p or better on.
         - ``{{n_classes:DATASET/CRITERION/METRIC}}``: how good estimates of the number of novel classes are. DATASET is
           a name or "all", CRITERION a criterion or "combined", METRIC exact or within_1 (share of the pairs of dataset
           and class split) or pairs.
@@ -120,6 +123,7 @@ class _Filler:
             "paper±": lambda path: _paper(path, sd=True),
             "label_free": lambda path: self._label_free(path, sd=False),
             "label_free±": lambda path: self._label_free(path, sd=True),
+            "lead": self._lead,
             "n_classes": self._n_classes,
             "open_world": lambda path: self._open_world(path, sd=False),
             "open_world±": lambda path: self._open_world(path, sd=True),
@@ -203,6 +207,19 @@ class _Filler:
             return _shown(comparison.score(dataset, method, metric), metric, sd=sd)
         return _OF_A_DATASET[metric](comparison, dataset, method)
 
+    def _lead(self, path: str) -> str | None:
+        parts = path.split("/")
+        if len(parts) != 5:
+            raise InputError("expected METHOD/OTHER/K/METRIC/WHAT after the colon")
+        method, other, k, metric, what = parts
+        _check("method", method, LABEL_FREE_METHODS)
+        _check("method", other, LABEL_FREE_METHODS)
+        _check("k", k, ("given", "estimated"))
+        _check("metric", metric, ("acc", "bacc"))
+        _check("fact", what, tuple(SHOWN))
+        found = Comparison(self.lines, k).lead(method, other, metric)
+        return None if found is None else SHOWN[what](found)
+
     def _n_classes(self, path: str) -> str | None:
         parts = path.split("/")
         if len(parts) != 3:
@@ -278,7 +295,7 @@ _OF_ALL_DATASETS: dict[str, Callable[[Comparison, str], str | None]] = {
     "gain": lambda c, method: _points((c.gain(name, method) for name in c.datasets), fmean, signed=True),
     "lowest_gain": lambda c, method: _points((c.gain(name, method) for name in c.datasets), min, signed=True),
     "seconds": lambda c, method: _seconds(c.seconds(method)),
-    "rank": lambda c, method: _shown(c.rank(method), "nmi", sd=False),
+    "rank": lambda c, method: None if (rank := c.rank(method)) is None else f"{rank.mean:.2f}",
     "pairs": lambda c, method: str(len(c.pairs)) if method in c.methods else None,
 }
 

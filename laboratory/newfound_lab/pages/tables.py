@@ -28,6 +28,7 @@ from newfound_lab.pages.cells import (
     run_cells,
 )
 from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
+from newfound_lab.pages.leads import LEAD_TABLES
 from newfound_lab.pages.open_world_tables import OPEN_WORLD_TABLES
 from newfound_lab.pages.rendering import Cell, ResultTable, html, html_page, latex, markdown
 from newfound_lab.pages.summary import METRICS, ScoreSummary, show, show_difference, summarise
@@ -371,6 +372,7 @@ _OF_LINES: dict[str, Callable[[Lines], ResultTable]] = {
     "search": _search,
     "cost": _cost,
     **LABEL_FREE_TABLES,
+    **LEAD_TABLES,
     **OPEN_WORLD_TABLES,
 }
 

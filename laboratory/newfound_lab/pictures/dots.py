@@ -34,12 +34,16 @@ class DotKind:
 
 @dataclass(frozen=True)
 class Dot:
-    """A mean and a standard deviation, in a row given by its number, looking as its kind says."""
+    """A mean and a standard deviation, in a row given by its number, looking as its kind says.
+
+    ``ends`` are those of the whisker where it shows something else than the standard deviation.
+    """
 
     row: int
     kind: str
     mean: float
-    sd: float
+    sd: float = 0.0
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,8 @@ def _draw_panel(place: Any, panel: DotPanel, rows: Sequence[str], looks: dict[st
         kind = looks[dot.kind]
         mates = sorted(order.index(mate.kind) for mate in panel.dots if mate.row == dot.row)
         y = dot.row + _APART * (mates.index(order.index(dot.kind)) - (len(mates) - 1) / 2)
-        place.plot([dot.mean - dot.sd, dot.mean + dot.sd], [y, y], color=kind.colour, linewidth=1.1, zorder=3)
+        ends = dot.ends or (dot.mean - dot.sd, dot.mean + dot.sd)
+        place.plot(ends, [y, y], color=kind.colour, linewidth=1.1, zorder=3)
         place.plot([dot.mean], [y], linestyle="none", **_mark(kind), zorder=4)
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from laboratory.tests.made_lines import Line, compared, estimated, line
 from newfound_lab.pages.comparison import Comparison, Estimates
+from newfound_lab.pages.significance import interval_over_tables
 
 
 def accs(method: str, table: dict[tuple[str, int], tuple[float, ...]], **facts: str) -> list[Line]:
@@ -29,7 +30,8 @@ def test_only_lines_with_the_same_k_are_compared() -> None:
     assert given.methods == ["kmeans", "auto"]
     assert given.datasets == ["forest", "letter"]
     assert (estimated_.methods, len(estimated_.lines)) == (["auto"], 1)
-    assert Comparison([], "given").ranks == {}
+    assert Comparison([], "given").ranks() == {}
+    assert Comparison([], "given").lead("auto", "kmeans", "acc") is None
     assert Comparison([], "given").mean("auto", "acc") is None
 
 
@@ -54,18 +56,41 @@ def test_a_mean_is_over_datasets_that_all_methods_share() -> None:
 def test_ranks_are_taken_by_pair_and_equal_methods_share_theirs() -> None:
     comparison = Comparison(LINES, "given")
     assert comparison.pairs == [("forest", 0), ("letter", 0), ("letter", 1)]
-    assert {method: ranks.tolist() for method, ranks in comparison.ranks.items()} == {
+    assert {method: ranks.tolist() for method, ranks in comparison.ranks().items()} == {
         "kmeans": [1.5, 2.0, 1.0],
         "auto": [1.5, 1.0, 2.0],
     }
-    assert comparison.rank("auto") == pytest.approx((1.5, np.std([1.5, 1.0, 2.0]) / np.sqrt(3)))
     assert comparison.rank("pbn") is None
+
+
+def test_an_average_rank_counts_each_dataset_once_with_an_interval_over_datasets() -> None:
+    lines = [*LINES, *accs("kmeans", {("letter", 2): (0.1,)}), *accs("auto", {("letter", 2): (0.9,)})]
+    rank = Comparison(lines, "given").rank("auto")
+    assert rank is not None
+    assert rank.mean == pytest.approx(np.mean([1.5, np.mean([1.0, 2.0, 1.0])]))
+    assert rank.interval == interval_over_tables([1.5, np.mean([1.0, 2.0, 1.0])])
+    alone = Comparison([one for one in LINES if one["dataset"] == "letter"], "given").rank("auto")
+    assert alone == (1.5, None)
+
+
+def test_ranks_can_be_taken_by_another_metric() -> None:
+    worse = [one | {"bacc": one["bacc"] - 0.5 * (one["method"] == "auto")} for one in LINES]
+    assert Comparison(worse, "given").ranks("bacc")["auto"].tolist() == [2.0, 2.0, 2.0]
+    assert Comparison(worse, "given").rank("auto", "bacc") == (2.0, (2.0, 2.0))
+
+
+def test_a_lead_is_over_shared_datasets_that_count_once() -> None:
+    found = Comparison([*LINES, *accs("auto", {("mnist", 0): (0.1,)})], "given").lead("auto", "kmeans", "acc")
+    assert found is not None
+    assert found.mean == pytest.approx(np.mean([0.0, 10.0]))
+    assert (found.n_better, found.n_tables) == (1, 2)
+    assert Comparison(LINES, "given").lead("auto", "pbn", "acc") is None
 
 
 def test_a_pair_that_lacks_a_method_is_not_ranked() -> None:
     comparison = Comparison([*LINES, *accs("pbn", {("letter", 1): (0.9,)})], "given")
     assert comparison.pairs == [("letter", 1)]
-    assert comparison.ranks["pbn"].tolist() == [1.0]
+    assert comparison.ranks()["pbn"].tolist() == [1.0]
 
 
 def test_gains_are_over_the_runs_that_both_have() -> None:
@@ -76,11 +101,11 @@ def test_gains_are_over_the_runs_that_both_have() -> None:
 
 def test_seconds_are_a_seeds_share_of_its_pack() -> None:
     lines = [compared(0.5, "auto", seed=seed, fit_seconds=s, n_packed=2) for seed, s in enumerate((2.0, 4.0, 60.0))]
-    lines[2] |= {"device": "cuda", "device_name": "NVIDIA H200"}
+    lines[2] |= {"device": "cuda", "device_name": "NVIDIA H200", "versions": {"torch": "2.11.0"}}
     comparison = Comparison(lines, "given")
     assert comparison.seconds("auto") == pytest.approx(2.1)
-    assert comparison.seconds("auto", "pendigits", "CPU") == pytest.approx(1.6)
-    assert comparison.seconds("auto", "pendigits", "NVIDIA H200") == pytest.approx(30.1)
+    assert comparison.seconds("auto", "pendigits", "CPU, torch 2.13.0") == pytest.approx(1.6)
+    assert comparison.seconds("auto", "pendigits", "NVIDIA H200, torch 2.11.0") == pytest.approx(30.1)
     assert comparison.seconds("auto", "letter") is None
 
 

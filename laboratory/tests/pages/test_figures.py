@@ -202,18 +202,20 @@ def test_label_free_shows_both_ways_to_come_by_k(drawn: Drawn, tmp_path: Path) -
     assert shown == {(0, "k given"): (85.0, 5.0), (1, "k estimated"): (70.0, 0.0)}
 
 
-def test_ranks_are_means_over_pairs(drawn: Drawn, tmp_path: Path) -> None:
+def test_ranks_are_means_by_both_metrics_with_intervals_over_datasets(drawn: Drawn, tmp_path: Path) -> None:
     lines = [
-        compared(acc, method, class_split=split)
+        compared(acc, method, dataset=dataset, bacc=1 - acc)
         for method, accs in {"kmeans": (0.5, 0.9), "pbn": (0.6, 0.8), "auto": (0.7, 0.95)}.items()
-        for split, acc in enumerate(accs)
+        for dataset, acc in zip(("letter", "pendigits"), accs, strict=True)
     ]
     write_figures(lines, tmp_path, {"label_free_ranks"})
     _, (panel,), rows, _ = drawn.args
     assert rows == ["k-means", "PBN", "AutoDiscoverer"]
     assert panel.title == "k given: 2 pairs"
-    assert [dot.mean for dot in panel.dots] == [2.5, 2.5, 1.0]
-    np.testing.assert_allclose([dot.sd for dot in panel.dots], [0.5 / 2**0.5, 0.5 / 2**0.5, 0])
+    by_acc, by_bacc = ([dot for dot in panel.dots if dot.kind == kind] for kind in ("by ACC", "by BACC"))
+    assert [dot.mean for dot in by_acc] == [2.5, 2.5, 1.0]
+    assert [dot.ends for dot in by_acc] == [(2.0, 3.0), (2.0, 3.0), (1.0, 1.0)]
+    assert [dot.mean for dot in by_bacc] == [1.5, 1.5, 3.0]
 
 
 def test_estimates_are_shown_by_their_distance_from_the_truth(drawn: Drawn, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from laboratory.tests.made_lines import Line, compared, estimated, lines_of_the_plan
 from laboratory.tests.pages.test_tables import one, records
 from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
+from newfound_lab.pages.leads import show_p
 from newfound_lab.pages.rendering import latex, markdown
 from newfound_lab.pages.tables import build_tables
 
@@ -55,18 +56,39 @@ def test_a_whole_comparison_has_no_mark() -> None:
     assert build_tables(lines)["label_free_acc"].notes == ()
 
 
-def test_overall_says_rank_worst_case_gain_and_seconds() -> None:
+def test_overall_says_rank_worst_case_and_gain() -> None:
     table = build_tables(LINES)["label_free"]
     auto = one(table, Method="AutoDiscoverer")
     assert auto["ACC"] == "77.5"
     assert auto["BACC"] == "76.5"
-    assert auto["Average rank"] == "1.50 ± 0.25"
+    assert auto["Average rank, ACC"] == auto["Average rank, BACC"] == "1.50 (1.00 to 2.00)"
     assert auto["Lowest ACC"] == "60.0 (Letter)"
     assert auto["Against k-means"] == "+5.0"
     assert auto["Against k-means, lowest"] == "−5.0 (Forest)"
-    assert auto["Seconds"] == "2.6"
     assert one(table, Method="k-means")["Against k-means"] == "—"
     assert "4 pairs of dataset and class split" in table.caption
+
+
+def test_leads_are_tested_over_datasets() -> None:
+    table = build_tables(LINES)["label_free_leads"]
+    assert records(table) == [
+        {
+            "Against": "k-means",
+            **{f"{metric}, lead": "+5.0" for metric in ("ACC", "BACC")},
+            **{f"{metric}, interval": "−5.0 to +15.0" for metric in ("ACC", "BACC")},
+            **{f"{metric}, p": "1.00" for metric in ("ACC", "BACC")},
+            **{f"{metric}, better on": "1 of 2" for metric in ("ACC", "BACC")},
+        }
+    ]
+    assert "label_free_leads" not in build_tables([line for line in LINES if line["dataset"] == "letter"])
+    assert "label_free_leads" not in build_tables([line for line in LINES if line["method"] == "kmeans"])
+
+
+@pytest.mark.parametrize(
+    ("p", "shown"), [(0.0001, "< .001"), (0.0137, ".014"), (0.365, ".36"), (0.0996, ".10"), (1.0, "1.00")]
+)
+def test_p_values_are_shown_with_few_digits(p: float, shown: str) -> None:
+    assert show_p(p) == shown
 
 
 def test_worst_and_gain_by_dataset() -> None:
@@ -113,16 +135,23 @@ def test_tuning_says_what_was_tried_and_whether_it_helped() -> None:
             "Score, chosen": "0.85",
             "ACC, defaults": "60.0",
             "ACC, tuned": "70.0",
+            "BACC, defaults": "59.0",
+            "BACC, tuned": "69.0",
         }
     ]
     assert "label_free_tuning" not in build_tables(LINES)
 
 
-def test_seconds_by_device() -> None:
-    lines = [compared(0.5, "kmeans"), compared(0.5, "auto", device="cuda", device_name="NVIDIA H200", fit_seconds=800)]
-    cpu, gpu = records(build_tables(lines)["label_free_seconds"])
-    assert (cpu["Device"], cpu["k-means"], cpu["AutoDiscoverer"]) == ("CPU", "2.6", "—")
-    assert (gpu["Device"], gpu["k-means"], gpu["AutoDiscoverer"]) == ("NVIDIA H200", "—", "200")
+def test_seconds_of_different_machines_stand_in_different_rows() -> None:
+    lines = [
+        compared(0.5, "kmeans"),
+        compared(0.5, "kmeans", seed=1, versions={"torch": "2.11.0"}, fit_seconds=4),
+        compared(0.5, "auto", device="cuda", device_name="NVIDIA H200", fit_seconds=800),
+    ]
+    other, cpu, gpu = records(build_tables(lines)["label_free_seconds"])
+    assert (other["Measured on"], other["k-means"]) == ("CPU, torch 2.11.0", "1.1")
+    assert (cpu["Measured on"], cpu["k-means"], cpu["AutoDiscoverer"]) == ("CPU, torch 2.13.0", "2.6", "—")
+    assert (gpu["Measured on"], gpu["k-means"], gpu["AutoDiscoverer"]) == ("NVIDIA H200, torch 2.13.0", "—", "200")
 
 
 def test_estimates_by_criterion_and_by_dataset() -> None:

@@ -106,9 +106,21 @@ def test_values_of_the_label_free_comparison() -> None:
     assert value("all/auto/given/all/worst") == "60.0"
     assert value("all/auto/given/all/gain") == "+2.5"
     assert value("all/auto/given/all/lowest_gain") == "−5.0"
-    assert value("all/auto/given/all/rank") == "1.33"
+    assert value("all/auto/given/all/rank") == "1.50"
     assert value("all/auto/given/all/pairs") == "3"
     assert fill("{{label_free:all/pbn/given/all/rank}}", lines, {}, "images")[0] == "not measured"
+
+
+def test_values_of_leads() -> None:
+    lines = [
+        compared(acc, method, dataset=dataset)
+        for method, accs in {"kmeans": (0.5, 0.7, 0.9), "auto": (0.6, 0.9, 0.95)}.items()
+        for dataset, acc in zip(("letter", "forest", "human"), accs, strict=True)
+    ]
+    shown = [filled(f"{{{{lead:auto/kmeans/given/bacc/{what}}}}}", lines) for what in ("lead", "interval", "p")]
+    assert shown == ["+11.7", "+5.0 to +20.0", ".25"]
+    assert filled("{{lead:auto/kmeans/given/acc/better on}}", lines) == "3 of 3"
+    assert fill("{{lead:auto/kmeans/estimated/acc/p}}", lines, {}, "images")[0] == "not measured"
 
 
 def test_values_of_the_estimates() -> None:
@@ -195,6 +207,9 @@ def test_facts_of_no_lines_are_not_measured() -> None:
         ("label_free:letter/auto/guessed/all/acc", "there is no k 'guessed'"),
         ("label_free:letter/auto/given/5/acc", "there is no class split '5'"),
         ("label_free:letter/auto/given/all/rank", "there is no metric 'rank'"),
+        ("lead:auto/kmeans/given/acc", "expected METHOD/OTHER/K/METRIC/WHAT"),
+        ("lead:auto/kmeans/given/nmi/p", "there is no metric 'nmi'"),
+        ("lead:auto/kmeans/given/acc/q", "there is no fact 'q'"),
         ("value:open_world/letter/auto/default/inductive/acc", "there is no experiment 'open_world'"),
         ("open_world:letter/auto", "expected DATASET/METHOD/METRIC"),
         ("open_world:letter/pbn/all_acc", "there is no method 'pbn'"),
