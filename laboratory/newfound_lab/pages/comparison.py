@@ -65,6 +65,7 @@ class Comparison:
             cell = self._runs.setdefault((line["dataset"], line["method"]), {})
             cell[line["class_split"], line["seed"]] = line
         self.methods = [name for name in LABEL_FREE_METHODS if any(name == method for _, method in self._runs)]
+        self._ranks: dict[str, dict[str, NDArray[np.float64]]] = {}
         self._n_planned = N_LABEL_FREE_SEEDS * (N_CLASS_SPLITS if class_split is None else 1)
 
     def runs(self, dataset: str, method: str) -> list[Line]:
@@ -135,14 +136,14 @@ class Comparison:
 
     def ranks(self, metric: str = "acc") -> dict[str, NDArray[np.float64]]:
         """Rank of each method on each of ``pairs``, 1 for the best; equal ones share the mean of their ranks."""
-        means = np.array(
-            [[np.mean(self._of_pair(pair, method, metric)) for method in self.methods] for pair in self.pairs]
-        )
-        if not means.size:
-            return {}
-        # rounded, so that what differs by the rounding of sums alone is equal
-        ranks = rankdata(-means.round(9), axis=1)
-        return {method: ranks[:, i] for i, method in enumerate(self.methods)}
+        if metric not in self._ranks and self.pairs:
+            means = np.array(
+                [[np.mean(self._of_pair(pair, method, metric)) for method in self.methods] for pair in self.pairs]
+            )
+            # rounded, so that what differs by the rounding of sums alone is equal
+            ranks = rankdata(-means.round(9), axis=1)
+            self._ranks[metric] = {method: ranks[:, i] for i, method in enumerate(self.methods)}
+        return self._ranks.get(metric, {})
 
     def rank(self, method: str, metric: str = "acc") -> Rank | None:
         """Average rank of a method, each dataset counting once by the mean over its class splits."""

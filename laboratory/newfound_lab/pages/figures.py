@@ -230,7 +230,7 @@ def _ablation(lines: Lines, files: Files) -> str | None:
 
 def _sweep(lines: Lines, files: Files) -> str:
     panels = [
-        CurvePanel(title, x_label, "ACC, %", _curves(lines, variant, _acc, rings=True), log=log)
+        CurvePanel(title, x_label, "BACC, %", _curves(lines, variant, _bacc, rings=True), log=log)
         for variant, (title, x_label, log) in _SWEPT.items()
     ]
     write_curves(
@@ -241,7 +241,7 @@ def _sweep(lines: Lines, files: Files) -> str:
         ring_name="the paper's own value",
     )
     return (
-        "ACC on the novel test rows while one hyper-parameter changes and all others are the paper's: top_k, "
+        "BACC on the novel test rows while one hyper-parameter changes and all others are the paper's: top_k, "
         "k_neighbors, w1 and w2. Lines are means over seeds, bands one standard deviation to either side; a ring marks "
         "the paper's own value for the dataset. " + origin(lines)
     )
@@ -254,7 +254,7 @@ def _threshold(lines: Lines, files: Files) -> str:
         "top_k": ("The most similar pairs are positive", "top_k, % of half a batch", True),
     }
     panels = [
-        CurvePanel(title, x_label, "ACC, %", _curves(lines, variant, _acc), log, limits=(0, 103))
+        CurvePanel(title, x_label, "BACC, %", _curves(lines, variant, _bacc), log, limits=(0, 103))
         for variant, (title, x_label, log) in sides.items()
     ] + [
         CurvePanel(
@@ -272,7 +272,7 @@ def _threshold(lines: Lines, files: Files) -> str:
     )
     return (
         "Two ways to choose the positive pairs. Left: all pairs more similar than a threshold λ. Right: a share of the "
-        "most similar ones, top_k. Top: ACC on the novel test rows. Bottom: how many of the novel classes are "
+        "most similar ones, top_k. Top: BACC on the novel test rows. Bottom: how many of the novel classes are "
         "predicted at all; where it falls to one class, training has collapsed (lines are moved apart a bit, so that "
         "none covers another). Lines are means over seeds, bands one standard deviation to either side. "
         + origin(lines)
@@ -409,8 +409,8 @@ def _dodged(curves: Sequence[Curve]) -> list[Curve]:
     return [replace(curve, mean=curve.mean + _DODGE * (i - middle)) for i, curve in enumerate(curves)]
 
 
-def _acc(line: Line) -> float:
-    return float(line["acc"])
+def _bacc(line: Line) -> float:
+    return float(line["bacc"])
 
 
 def _share_used(line: Line) -> float:

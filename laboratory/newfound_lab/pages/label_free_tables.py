@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from newfound_lab.pages.captions import DATASETS, Lines, datasets_of, machine_of, names_of
 from newfound_lab.pages.cells import PARTIAL, TITLES, Row, dataset_cell, new_table
-from newfound_lab.pages.comparison import REFERENCE, Comparison, Estimates
+from newfound_lab.pages.comparison import REFERENCE, Comparison, Estimates, Rank
 from newfound_lab.pages.rendering import Cell, ResultTable
 from newfound_lab.pages.summary import show, show_difference, show_seconds
 from newfound_lab.paper import published
@@ -19,6 +19,7 @@ from newfound_lab.suites.experiments import N_CLASS_SPLITS
 Build = Callable[[Lines], ResultTable]
 
 _METRICS = ("acc", "bacc", "nmi", "ari")  # by importance here
+_RANKED = ("acc", "bacc")
 K_TITLES = {"given": "told the number of novel classes", "estimated": "with the estimated number of novel classes"}
 """How titles of tables name the two ways to come by the number of novel classes."""
 
@@ -90,6 +91,7 @@ def _overall(k: str) -> Build:
     def build(lines: Lines) -> ResultTable:
         comparison = Comparison(lines, k)
         n_pairs, n_datasets = len(comparison.pairs), len(comparison.shared_datasets)
+        best = {metric: _best_rank(comparison, metric) for metric in _RANKED}
         return new_table(
             table_name("label_free", k),
             f"All datasets, {K_TITLES[k]}",
@@ -107,17 +109,17 @@ def _overall(k: str) -> Build:
                 "Against k-means",
                 "Against k-means, lowest",
             ],
-            [_overall_row(comparison, method) for method in comparison.methods],
+            [_overall_row(comparison, method, best) for method in comparison.methods],
             n_headers=1,
         )
 
     return build
 
 
-def _overall_row(comparison: Comparison, method: str) -> Row:
+def _overall_row(comparison: Comparison, method: str, best: Mapping[str, float | None]) -> Row:
     means = [comparison.mean(method, metric) for metric in _METRICS]
     row: Row = [TITLES[method], *(show(mean, metric) for mean, metric in zip(means, _METRICS, strict=True))]
-    row += [_rank_cell(comparison, method, metric) for metric in ("acc", "bacc")]
+    row += [_rank_cell(comparison.rank(method, metric), best[metric]) for metric in _RANKED]
     worst = {name: acc for name in comparison.datasets if (acc := comparison.worst(name, method)) is not None}
     row.append(_lowest(worst, signed=False))
     gains = {name: gain for name in comparison.datasets if (gain := comparison.gain(name, method)) is not None}
@@ -128,11 +130,13 @@ def _overall_row(comparison: Comparison, method: str) -> Row:
     return row
 
 
-def _rank_cell(comparison: Comparison, method: str, metric: str) -> Cell:
-    rank = comparison.rank(method, metric)
+def _best_rank(comparison: Comparison, metric: str) -> float | None:
+    return min((rank.mean for name in comparison.methods if (rank := comparison.rank(name, metric))), default=None)
+
+
+def _rank_cell(rank: Rank | None, best: float | None) -> Cell:
     if rank is None:
         return Cell("—")
-    best = min(one.mean for name in comparison.methods if (one := comparison.rank(name, metric)))
     interval = "" if rank.interval is None else f" ({rank.interval[0]:.2f} to {rank.interval[1]:.2f})"
     return Cell(f"{rank.mean:.2f}{interval}", bold=rank.mean == best)
 

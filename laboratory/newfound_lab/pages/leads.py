@@ -8,7 +8,7 @@ from newfound_lab.pages.captions import Lines
 from newfound_lab.pages.cells import TITLES, Row, new_table
 from newfound_lab.pages.comparison import Comparison
 from newfound_lab.pages.label_free_tables import K_TITLES, table_name
-from newfound_lab.pages.rendering import Table
+from newfound_lab.pages.rendering import ResultTable
 from newfound_lab.pages.significance import Lead
 from newfound_lab.pages.summary import show_difference
 from newfound_lab.paper.published import Score
@@ -34,8 +34,8 @@ def _points(value: float) -> str:
     return show_difference(Score(value), Score(0.0), "acc")
 
 
-def _leads(k: str) -> Callable[[Lines], Table]:
-    def build(lines: Lines) -> Table:
+def _leads(k: str) -> Callable[[Lines], ResultTable]:
+    def build(lines: Lines) -> ResultTable:
         comparison = Comparison(lines, k)
         rows: list[Row] = []
         for other in comparison.methods:

@@ -185,12 +185,14 @@ def curve(experiment: str, parameter: str, accs: dict[float, float], collapsed: 
     ]
 
 
-def test_sweep_says_what_is_best_and_how_much_it_matters() -> None:
-    accs = {1: 0.5, 4: 0.839, 6: 0.85, 8: 0.6, 20: 0.835, 100: 0.2}
-    (row,) = records(build_tables(curve("sweep", "top_k", accs))["sweep"])
-    assert (row["Values tried"], row["Best value"], row["ACC there"]) == ("6", "6", "85.0")
+def test_sweep_says_what_is_best_by_bacc_and_how_much_it_matters() -> None:
+    accs = {1: 0.5, 4: 0.839, 6: 0.85, 8: 0.6, 20: 0.835, 100: 0.9}
+    lines = curve("sweep", "top_k", accs, collapsed=(100,))
+    lines[-1]["bacc"] = 0.2  # one class for all rows
+    (row,) = records(build_tables(lines)["sweep"])
+    assert (row["Values tried"], row["Best value"], row["BACC there"], row["ACC there"]) == ("6", "6", "84.0", "85.0")
     assert row["Within 2 points of the best"] == "4 to 6, 20"
-    assert (row["Paper's value"], row["ACC near the paper's value"]) == ("5.609", "85.0 (at 6)")
+    assert (row["Paper's value"], row["BACC near the paper's value"]) == ("5.609", "84.0 (at 6)")
 
 
 def test_sweep_names_every_device_and_the_fewest_seeds() -> None:
@@ -206,11 +208,8 @@ def test_threshold_is_compared_with_top_k() -> None:
     assert row["Best top_k"] == "not measured"
     lines += curve("sweep", "top_k", {1: 0.84, 5: 0.85, 100: 0.2}, collapsed=(100,))
     (row,) = records(build_tables(lines)["threshold"])
-    assert (row["Best threshold"], row["ACC, best threshold"], row["threshold within 2 points"]) == (
-        "0.9",
-        "80.0",
-        "25 %",
-    )
+    shown = [row["Best threshold"], row["BACC, best threshold"], row["ACC, best threshold"]]
+    assert [*shown, row["threshold within 2 points"]] == ["0.9", "79.0", "80.0", "25 %"]
     assert (row["Best top_k"], row["ACC, best top_k"], row["top_k within 2 points"]) == ("5", "85.0", "67 %")
     assert row["threshold with one class only"] == "-1 to 0"
     assert row["top_k with one class only"] == "100"
