@@ -40,8 +40,8 @@ class Output:
         return not self.as_json and sys.stderr.isatty()
 
     def note(self, *texts: str) -> None:
-        """Say something on standard error, once; JSON has it among its notes."""
-        for text in map(printable, texts):
+        """Say something on standard error, once, with options where a `Message` has parameters; JSON has it as well."""
+        for text in (printable(in_words(text) if isinstance(text, Message) else text) for text in texts):
             if text not in self.notes:
                 self.notes.append(text)
                 if not self.as_json:

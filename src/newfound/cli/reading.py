@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.cli.methods import NEED_NO_LABELS
 from newfound.cli.output import Output, counted
-from newfound.errors import InputError
+from newfound.errors import InputError, Parameter
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -88,7 +88,7 @@ def read_task(
     file = read_table_file(path, form, output)
     ignored = list(ignore or ())
     for name in ignored:
-        file.place(name, "--ignore")
+        file.place(name, Parameter("ignore", name))
     kinds = _kinds(kind or (), file)
     labels = read_target(file, target, unlabelled)
     _check_labels(labels, file, method)
@@ -119,7 +119,7 @@ def _kinds(given: Sequence[str], file: TableFile) -> dict[str, Any]:
                 f"Got --kind {text}, but expected COLUMN=KIND with a kind of {', '.join(KINDS)}, such as "
                 "zip=categorical."
             )
-        file.place(column, "--kind")
+        file.place(column, Parameter("kinds", {column: kind}))
         kinds[column] = kind
     return kinds
 

@@ -176,7 +176,7 @@ def test_labels_that_may_be_none(tmp_path: Path) -> None:
     file = read_file(written(tmp_path, "x,y\n1,unknown\n2,nan\n3,\n4,a\n"))
     assert read_target(file, "y").notes == [
         "rows with 'nan' (1) in 'y' are taken as unlabelled.",
-        "'unknown' in 'y' is taken as a known class; if it means no label, add --unlabelled 'unknown'.",
+        "'unknown' in 'y' is taken as a known class; if it means no label, add unlabelled='unknown'.",
     ]
 
 

@@ -5,31 +5,33 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from newfound.errors import InputError, MissingExtraError
+from newfound.errors import InputError, Message, Parameter
+from newfound.extras import load_extra
 from newfound.tables.files.table_file import TableFile
+
+_OTHERWISE = "save the table as CSV"
 
 
 def read_parquet(content: io.BytesIO, path: Path) -> TableFile:
     """Read Parquet by pyarrow."""
-    parquet = _package("pyarrow.parquet", "Parquet", "data")
+    parquet = load_extra("pyarrow.parquet", "A Parquet file", _OTHERWISE)
     # not read_table, which calls a file broken that has a name twice
     return _of_arrow("Parquet", lambda source: parquet.ParquetFile(source).read(), content, path)
 
 
 def read_feather(content: io.BytesIO, path: Path) -> TableFile:
     """Read Feather by pyarrow."""
-    return _of_arrow("Feather", _package("pyarrow.feather", "Feather", "data").read_table, content, path)
+    return _of_arrow("Feather", load_extra("pyarrow.feather", "A Feather file", _OTHERWISE).read_table, content, path)
 
 
 def read_excel(content: io.BytesIO, path: Path, sheet: str | None) -> TableFile:
     """Read a sheet of an Excel file by openpyxl: the first line that is not empty holds the names."""
     if not zipfile.is_zipfile(content) or "xl/workbook.xml" not in _members(content):
         raise InputError(f"{path} is a zip archive, but not a whole Excel file; unpack it, and name the table in it.")
-    openpyxl = _package("openpyxl", "Excel", "excel")
+    openpyxl = load_extra("openpyxl", "An Excel file", _OTHERWISE)
     try:
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
         used = _sheet(book, sheet, path)
@@ -47,10 +49,14 @@ def read_excel(content: io.BytesIO, path: Path, sheet: str | None) -> TableFile:
     padded = [list(row[:width]) + [None] * (width - len(row)) for row in rows]
     heading, body = padded[0], padded[1:]
     names = tuple("" if name is None else str(name).strip() for name in heading)
-    notes = []
+    notes: list[str] = []
     if sheet is None and len(book.sheetnames) > 1:
         notes.append(
-            f"read sheet {used.title!r}, the first of {len(book.sheetnames)} in {path}; --sheet names another."
+            Message(
+                f"read sheet {used.title!r}, the first of {len(book.sheetnames)} in {path}; ",
+                Parameter("sheet"),
+                " names another.",
+            )
         )
     columns = [[_plain(cell) for cell in column] for column in zip(*body, strict=True)]
     return TableFile(path, "Excel", names, len(body), columns, notes=notes)
@@ -60,7 +66,8 @@ def _sheet(book: Any, sheet: str | None, path: Path) -> Any:
     if sheet is None:
         return book.worksheets[0]
     if sheet not in book.sheetnames:
-        raise InputError(f"Got --sheet {sheet}, but {path} has the sheets {', '.join(map(repr, book.sheetnames))}.")
+        problem = f", but {path} has the sheets {', '.join(map(repr, book.sheetnames))}."
+        raise InputError(Message("Got ", Parameter("sheet", sheet), problem))
     return book[sheet]
 
 
@@ -87,14 +94,3 @@ def _of_arrow(name: str, read: Callable[[Any], Any], content: io.BytesIO, path: 
         )
     names = tuple(str(column) for column in table.column_names)
     return TableFile(path, name, names, table.num_rows, table.columns)
-
-
-def _package(module: str, what: str, extra: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise MissingExtraError(
-            f"{what} files are read by {package}, which is not installed; run: pip install 'newfound[{extra}]', or "
-            "save the table as CSV."
-        ) from None

@@ -7,8 +7,7 @@ import io
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from newfound.errors import InputError
-from newfound.tables.cells import shown
+from newfound.errors import InputError, Message, Parameter
 from newfound.tables.files.columns import as_list
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
@@ -81,10 +80,8 @@ def check_delimiter(delimiter: str) -> str:
     """Return the character that a delimiter, or the name of one, stands for."""
     used = DELIMITERS.get(delimiter, delimiter)
     if len(used) != 1 or used in '"\r\n\0':
-        raise InputError(
-            f"Got --delimiter {shown(delimiter)}, but expected one character such as ';', or one of "
-            f"{', '.join(name for name in DELIMITERS if name.isalpha())}."
-        )
+        named = ", ".join(name for name in DELIMITERS if name.isalpha())
+        raise InputError.of("delimiter", delimiter, f"one character such as ';', or one of {named}")
     return used
 
 
@@ -154,10 +151,9 @@ def _broken(problem: str, line: int, delimiter: str, source: str) -> InputError:
 
 
 def _ragged(line: int, cells: list[str], heading: list[str], delimiter: str, source: str) -> InputError:
-    return InputError(
-        f"{source}, line {line} has {_cells(len(cells))}, but the first line has {len(heading)}, separated by "
-        f"{delimiter!r}. Correct the line (cells that hold {delimiter!r} need quotes), or name another --delimiter."
-    )
+    problem = f"{source}, line {line} has {_cells(len(cells))}, but the first line has {len(heading)}, separated by "
+    cure = f"{delimiter!r}. Correct the line (cells that hold {delimiter!r} need quotes), or name another "
+    return InputError(Message(problem, cure, Parameter("delimiter"), "."))
 
 
 def _cells(n: int) -> str:

@@ -7,7 +7,7 @@ import io
 import zlib
 from pathlib import Path
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 from newfound.tables.cells import shown
 from newfound.tables.files import binary
 from newfound.tables.files.delimited import read_delimited
@@ -54,12 +54,13 @@ def read_file(
         If a package is needed that is not installed.
     """
     if decimal not in (None, ".", ","):
-        raise InputError(f"Got --decimal {decimal}, but expected '.' or ','.")
+        raise InputError.of("decimal", decimal, "'.' or ','")
     content = _content(path)
     ending = _ending(path)
     _refuse(content, ending, path)
     if sheet is not None and not content.startswith(_ZIP):
-        raise InputError(f"Got --sheet {sheet}, but {path} is not an Excel file; leave --sheet out.")
+        problem = f"but {path} is not an Excel file"
+        raise InputError.of("sheet", sheet, cure=Message("leave ", Parameter("sheet"), " out"), problem=problem)
     if content.startswith(_PARQUET):
         return binary.read_parquet(io.BytesIO(content), path)
     if content.startswith(_FEATHER):
@@ -133,7 +134,7 @@ def _refuse(content: bytes, ending: str, path: Path) -> None:
     if content.startswith(_OLD_EXCEL):
         raise InputError(f"{path} is in Excel's old format (.xls); save it as .xlsx or CSV.")
     if content[8:9] == b"{" and content[4:8] == bytes(4):
-        raise InputError(f"{path} is a model file, but expected a table; the table is the argument TABLE.")
+        raise InputError(f"{path} is a model file, but expected a table; name the file of the table.")
     expected = _BINARY_ENDINGS.get(ending)
     if expected and not content.startswith((_PARQUET, _ZIP, *_FEATHER)):
         raise InputError(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 from newfound.tables.cells import parse_number, shown, text_of
 from newfound.tables.files.columns import as_list, is_blank, read_column
 from newfound.tables.files.numbers import COMMA_NUMBER
@@ -79,17 +79,15 @@ class TableFile:
         """Whether some column is of numbers written with a comma, as far as its first rows tell."""
         return self.decimal == "," and any(_are_comma_numbers(column[:_TEXT_ROWS]) for column in self.columns)
 
-    def place(self, name: str, option: str) -> int:
-        """Place of a column; InputError, naming the option that asked for it, where there is none."""
+    def place(self, name: str, asked: Parameter) -> int:
+        """Place of a column; InputError, naming the parameter that asked for it, where there is none."""
         if name in self.names:
             return self.names.index(name)
         spellings = {known.casefold(): known for known in self.names}
         near = get_close_matches(name.casefold(), spellings, n=1)
         hint = f" Did you mean {spellings[near[0]]!r}?" if near else ""
-        raise InputError(
-            f"Got {option} {name}, but {self.path} has no such column; it has {_shown_names(self.names)}.{hint}"
-            f"{self._doubt()}"
-        )
+        problem = f", but {self.path} has no such column; it has {_shown_names(self.names)}.{hint}"
+        raise InputError(Message("Got ", asked, problem, self._doubt()))
 
     def cells(self, name: str) -> list[Any]:
         """Cells of a column as they are in the file, length n_rows."""
@@ -109,8 +107,10 @@ class TableFile:
                 self.notes.append(note)
         if not columns:
             raise InputError(
-                f"{self.path} has no column but {listed(self.names)}; expected others to tell the classes apart."
-                f"{self._doubt()}"
+                Message(
+                    f"{self.path} has no column but {listed(self.names)}; expected others to tell the classes apart.",
+                    self._doubt(),
+                )
             )
         _refuse_infinite(columns, self.path)
         return Table(columns, self.n_rows, named=True)
@@ -122,18 +122,19 @@ class TableFile:
             rows = map(list, zip(*some, strict=True))
             yield from rows if self.format == "CSV" else ([_text(cell) for cell in row] for row in rows)
 
-    def _doubt(self) -> str:
+    def _doubt(self) -> Message:
         """Say what else may be wrong where columns are not those that were expected."""
         if self.delimiter is None:
-            return ""
+            return Message()
         if len(self.names) == 1:
             other = max((";", ",", "\t", "|"), key=self.names[0].count)
             if other in self.names[0]:
                 named = {"\t": "tab", "|": "pipe", ";": "semicolon", ",": "comma"}[other]
-                return f" It was read with the delimiter {self.delimiter!r}; try --delimiter {named}."
+                said = f" It was read with the delimiter {self.delimiter!r}; try "
+                return Message(said, Parameter("delimiter", named), ".")
         if all(parse_number(name) is not None for name in self.names):
-            return " The first line must hold the names of the columns."
-        return ""
+            return Message(" The first line must hold the names of the columns.")
+        return Message()
 
 
 def _are_row_numbers(cells: Any) -> bool:
@@ -156,10 +157,9 @@ def _refuse_infinite(columns: dict[str, Any], path: Path) -> None:
     bad = [name for name, values in columns.items() if values.dtype == np.float64 and np.isinf(values).any()]
     if bad:
         row = int(np.isinf(columns[bad[0]]).argmax()) + 1
-        raise InputError(
-            f"{path} has infinite numbers, or larger ones than a computer can hold, in {listed(bad)}; the first in row "
-            f"{row}. Correct or blank such cells, or leave the column out: --ignore {bad[0]}"
-        )
+        problem = f"{path} has infinite numbers, or larger ones than a computer can hold, in {listed(bad)}"
+        cure = "Correct or blank such cells, or leave the column out: "
+        raise InputError(Message(f"{problem}; the first in row {row}. {cure}", Parameter("ignore", bad[0])))
 
 
 def _shown_names(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 from newfound.tables.cells import MISSING_WORDS, is_missing, parse_number, shown, text_of
 from newfound.tables.files.table_file import TableFile
 
@@ -47,9 +47,7 @@ class Target:
         return Counter(label for label in self.labels if label is not None)
 
 
-def read_target(
-    file: TableFile, name: str, unlabelled: Collection[str] | None = None, *, option: str = "--target"
-) -> Target:
+def read_target(file: TableFile, name: str, unlabelled: Collection[str] | None = None) -> Target:
     """Read the classes of a file's rows.
 
     Parameters
@@ -60,15 +58,13 @@ def read_target(
     unlabelled : collection of str or None
         What stands in unlabelled rows, besides nothing, in any spelling of capitals; None is `MISSING_WORDS`, and -1
         where all other labels are numbers.
-    option : str
-        By which the column was named, for messages.
 
     Raises
     ------
     InputError
         If there is no such column, or it holds measurements or identifiers.
     """
-    file.place(name, option)
+    file.place(name, Parameter("target", name))
     texts = _texts(file.cells(name))
     counts = Counter(texts)
     marks = _marks(counts, unlabelled)
@@ -78,17 +74,15 @@ def read_target(
     labels = np.empty(len(texts), dtype=object)
     labels[:] = [unmarked.get(text) for text in texts]
     target = Target(name, labels)
-    _refuse_what_is_no_class(target, file, option)
+    _refuse_what_is_no_class(target, file)
     words = Counter({text: n for text, n in counts.items() if text and text not in unmarked})
     if words:
         said = ", ".join(f"{shown(word)} ({n:,})" for word, n in words.most_common(5))
         target.notes.append(f"rows with {said} in {shown(name)} are taken as unlabelled.")
     for label in target.counts:
         if unlabelled is None and label.casefold() in _SOUND_UNLABELLED:
-            target.notes.append(
-                f"{shown(label)} in {shown(name)} is taken as a known class; if it means no label, add --unlabelled "
-                f"{label!r}."
-            )
+            taken = f"{shown(label)} in {shown(name)} is taken as a known class; if it means no label, add "
+            target.notes.append(Message(taken, Parameter("unlabelled", label), "."))
     return target
 
 
@@ -107,7 +101,7 @@ def _marks(texts: Iterable[str | None], given: Collection[str] | None) -> set[st
     return marks | {"-1"} if numbers else marks
 
 
-def _refuse_what_is_no_class(target: Target, file: TableFile, option: str) -> None:
+def _refuse_what_is_no_class(target: Target, file: TableFile) -> None:
     counts = target.counts
     if len(counts) < _FEWEST_DISTINCT:
         return
@@ -115,8 +109,8 @@ def _refuse_what_is_no_class(target: Target, file: TableFile, option: str) -> No
     broken = next((text for text in counts if (parse_number(text) or 0.0) % 1), None)
     if broken is not None or len(counts) > n_labelled / 2:
         example = broken or next(iter(counts))
-        raise InputError(
-            f"Got {option} {target.name}, but that column of {file.path} holds {len(counts):,} different values such "
-            f"as {shown(example)} in {n_labelled:,} labelled rows; expected classes, which repeat. Name the column of "
-            "the classes."
+        problem = (
+            f", but that column of {file.path} holds {len(counts):,} different values such as {shown(example)} in "
+            f"{n_labelled:,} labelled rows; expected classes, which repeat. Name the column of the classes."
         )
+        raise InputError(Message("Got ", Parameter("target", target.name), problem))

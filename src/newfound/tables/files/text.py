@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from typing import NamedTuple
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 
 # The four bytes of UTF-32 begin with the two of UTF-16, so the order matters.
 _BYTE_ORDER_MARKS = (
@@ -79,8 +79,8 @@ def decode(content: bytes, encoding: str | None, source: str) -> Decoded:
             continue
         _refuse_binary(text, source)
         line = content[:place].count(b"\n") + 1
-        note = f"{source} is not UTF-8 (line {line}), so it was read as {name}; if letters look wrong, give --encoding."
-        return Decoded(text.encode(), name, note)
+        note = f"{source} is not UTF-8 (line {line}), so it was read as {name}; if letters look wrong, give "
+        return Decoded(text.encode(), name, Message(note, Parameter("encoding"), "."))
     raise AssertionError
 
 
@@ -91,9 +91,12 @@ def _checked(encoding: str) -> str:
     except (LookupError, ValueError):
         info = None
     if info is None or not getattr(info, "_is_text_encoding", True):
-        raise InputError(
-            f"Got --encoding {encoding}, but there is no such encoding; expected a name such as utf-8, utf-16, cp1252 "
-            "or latin-1. Leave it out to have it found."
+        raise InputError.of(
+            "encoding",
+            encoding,
+            "a name such as utf-8, utf-16, cp1252 or latin-1",
+            "leave it out to have it found",
+            problem="but there is no such encoding",
         )
     # a byte order mark is no part of the first name
     return "utf-8-sig" if info.name == "utf-8" else info.name
@@ -103,10 +106,11 @@ def _utf8_of(content: bytes, encoding: str, source: str) -> bytes:
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{source} cannot be read as {encoding}: byte {error.start:,} of {len(content):,} makes no sense in it. "
-            "The file may be cut short; if it is in another encoding, name it with --encoding."
-        ) from None
+        problem = (
+            f"{source} cannot be read as {encoding}: byte {error.start:,} of {len(content):,} makes no sense in it."
+        )
+        cure = " The file may be cut short; if it is in another encoding, name it with "
+        raise InputError(Message(problem, cure, Parameter("encoding"), ".")) from None
     _refuse_binary(text, source)
     if encoding == "utf-8-sig":
         return content.removeprefix(codecs.BOM_UTF8)
