@@ -34,6 +34,7 @@ _HOMES = {
     "hidden_class_score": "newfound.selection.hidden_classes",
     "hidden_class_scores": "newfound.selection.hidden_classes",
     "load": "newfound.persistence",
+    "read_table": "newfound.tables.files",
     "save": "newfound.persistence",
     "tune": "newfound.selection.tune",
     "write_report": "newfound.report",
@@ -68,6 +69,7 @@ __all__ = [
     "hidden_class_scores",
     "load",
     "metrics",
+    "read_table",
     "save",
     "tune",
     "write_report",
@@ -95,6 +97,7 @@ if TYPE_CHECKING:
     from newfound.selection.space import Choice, Real, Whole
     from newfound.selection.tune import tune
     from newfound.tables import TableEncoder
+    from newfound.tables.files import read_table
 
 
 def __getattr__(name: str) -> Any:

@@ -233,3 +233,25 @@ def test_rows_can_be_taken(rows: list[int]) -> None:
     for name, column in taken.columns.items():
         assert column.dtype == table.columns[name].dtype
         np.testing.assert_array_equal(column, table.columns[name][rows])
+
+
+def test_a_table_is_like_an_array_of_rows() -> None:
+    table = as_table(pd.DataFrame(MIXED))
+    n = len(table)
+    assert table.shape == (n, len(MIXED))
+    name = table.names[0]
+    assert table[name] is table.columns[name]
+    mask = np.arange(n) % 2 == 0
+    for rows in (slice(0, n, 2), mask, np.flatnonzero(mask), (np.flatnonzero(mask), ...)):
+        assert_same_columns(table[rows], table.take(np.flatnonzero(mask)))
+    for key in (0, (0, 1), np.int64(1)):
+        with pytest.raises(TypeError, match="columns by name and rows by a slice"):
+            table[key]
+    with pytest.raises(KeyError):
+        table["nothing"]
+
+
+def test_a_table_shows_what_it_holds() -> None:
+    frame = pd.DataFrame({"a": [1.5], "b": ["x"], "c": [True], "d": pd.to_datetime(["2024-01-05"])})
+    assert repr(as_table(frame)) == "Table of 1 row and 4 columns: a (numbers), b (text), c (booleans), d (dates)"
+    assert repr(as_table(np.zeros((2000, 14)))).endswith("x11 (numbers), and 2 more")

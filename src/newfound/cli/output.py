@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from newfound.cli.wording import in_words, retold
-from newfound.errors import InputError, TrainingInterrupted
+from newfound.errors import InputError, Message, TrainingInterrupted
 
 
 class Output:

@@ -15,6 +15,7 @@ from newfound.errors import InputError, Message
 from newfound.tables import cells
 
 CHUNK_ROWS = 4096
+_MOST_SHOWN = 12
 
 # Booleans, whole numbers, floats, durations and dates, by numpy's letters.
 _PLAIN_KINDS = "biufmM"
@@ -23,7 +24,7 @@ _ACCEPTED = "a pandas or polars DataFrame, a pyarrow Table, or a 2-d numpy array
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of any accepted table, as numpy arrays.
+    """Columns of any accepted table, as numpy arrays; discoverers take it as it is.
 
     Attributes
     ----------
@@ -38,6 +39,32 @@ class Table:
     columns: dict[str, NDArray[Any]]
     n_rows: int
     named: bool
+
+    def __repr__(self) -> str:
+        rows, columns = (f"{n:,} {what}{'s' * (n != 1)}" for n, what in zip(self.shape, ("row", "column"), strict=True))
+        shown = [f"{name} ({_type_of(values)})" for name, values in list(self.columns.items())[:_MOST_SHOWN]]
+        more = [f"and {self.n_columns - _MOST_SHOWN:,} more"] * (self.n_columns > _MOST_SHOWN)
+        return f"Table of {rows} and {columns}: {', '.join(shown + more)}"
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a column by its name, or the rows of a slice, a mask or places as a table of their own.
+
+        Rows may be asked for as in ``table[rows, ...]``, which is how scikit-learn splits what is like an array.
+        """
+        if isinstance(key, str):
+            return self.columns[key]
+        rows = key[0] if isinstance(key, tuple) and key[1:] == (...,) else key
+        if isinstance(rows, tuple | int | np.integer):
+            raise TypeError(f"a Table gives columns by name and rows by a slice, a mask or places, not {key!r}")
+        return self.take(np.arange(self.n_rows)[rows])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.n_rows, self.n_columns
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,7 +94,7 @@ def as_table(X: Any, *, what: str = "X") -> Table:
 
     Parameters
     ----------
-    X : pandas or polars DataFrame, pyarrow Table, 2-d numpy array or list of rows
+    X : pandas or polars DataFrame, pyarrow Table, 2-d numpy array, list of rows, or Table
     what : str, default="X"
         The name of the argument, for messages.
 
@@ -92,7 +119,7 @@ def as_table(X: Any, *, what: str = "X") -> Table:
     if isinstance(X, str | os.PathLike):
         raise InputError(
             f"Got the name of a file, {os.fspath(X)!r}, as {what}; read the table first, for example with "
-            f"pandas.read_csv, and pass {_ACCEPTED}.",
+            f"newfound.read_table, or pass {_ACCEPTED}.",
             parameter=what,
             value=X,
             expected=_ACCEPTED,
@@ -122,6 +149,12 @@ def listed(names: Iterable[str], limit: int = 10) -> str:
     more = len(quoted) - limit
     text = ", ".join(quoted[:limit]) + (f" and {more} more" if more > 0 else "")
     return f"column {text}" if len(quoted) == 1 else f"columns {text}"
+
+
+def _type_of(values: NDArray[Any]) -> str:
+    if cells.holds_booleans(values):
+        return "booleans"
+    return {"f": "numbers", "M": "dates"}.get(values.dtype.kind, "text")
 
 
 # ---- data frames

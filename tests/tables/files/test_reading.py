@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.model_selection import train_test_split
 
+import newfound as nf
 from newfound.errors import InputError, MissingExtraError
 from newfound.tables.files import read_file, read_target
 
@@ -146,6 +151,71 @@ def test_a_name_that_promises_something_else(tmp_path: Path, name: str, complain
     else:
         with pytest.raises(InputError, match=complaint):
             read_file(path)
+
+
+# ---- what Python users call
+
+
+def test_a_table_and_its_target(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,size,when,animal\n007,1.5,2024-01-05,cat\n008,NA,2024-01-06,?\n009,2,2024-01-07,dog\n")
+    with pytest.warns(UserWarning, match=r"rows with '\?' \(1\) in 'animal' are taken as unlabelled"):
+        X, y = nf.read_table(str(path), target="animal", ignore="id")
+    assert X.names == ("size", "when")
+    assert np.array_equal(X["size"], [1.5, np.nan, 2.0], equal_nan=True)
+    assert y.tolist() == ["cat", None, "dog"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert nf.read_table(path).names == ("id", "size", "when", "animal")
+        assert nf.read_table(path, target="animal", unlabelled="dog")[1].tolist() == ["cat", "?", None]
+        assert nf.read_table(path, target="animal", unlabelled=["dog", "?"])[1].tolist() == ["cat", None, None]
+
+
+def test_it_is_the_table_that_the_command_line_reads(tmp_path: Path) -> None:
+    path = written(tmp_path, "a;b;c\n1,5;x;\n2,5;y;1.1.2024\n")
+    X, y = nf.read_table(path, target="b")
+    file = read_file(path)
+    for name, values in file.table(["b"]).columns.items():
+        assert repr(X[name].tolist()) == repr(values.tolist())
+    assert y.tolist() == read_target(file, "b").labels.tolist()
+
+
+def test_discoverers_take_it(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal(i % 3)},{'red' if i % 3 else 'blue'},{['ant', 'bee', ''][i % 3]}" for i in range(60)]
+    X, y = nf.read_table(written(tmp_path, "\n".join(["size,colour,animal", *lines])), target="animal")
+    model = nf.KMeansDiscoverer(1, random_state=0).fit(X, y)
+    frame = pd.DataFrame(X.columns)
+    assert model.predict(X).tolist() == model.predict(frame).tolist()
+    X_train, X_test, y_train, _ = train_test_split(X, y, random_state=0)
+    assert len(model.fit(X_train, y_train).predict(X_test)) == X_test.n_rows == 15
+
+
+@pytest.mark.parametrize(
+    ("how", "complaint"),
+    [
+        (
+            {"target": "animals"},
+            "Got target='animals', but .* has no such column; it has the columns 'size'",
+        ),
+        ({"ignore": ["zip"]}, "Got ignore='zip', but"),
+        ({"delimiter": "ab"}, "Got delimiter='ab', but expected one character"),
+        ({"decimal": "x"}, "Got decimal='x', but expected"),
+        ({"encoding": "utf-99"}, "Got encoding='utf-99', but there is no such encoding"),
+        ({"sheet": "a"}, "Got sheet='a', but .* is not an Excel file; leave sheet out"),
+        ({"delimiter": ";"}, "try delimiter='comma'"),
+    ],
+)
+def test_complaints_speak_of_parameters(tmp_path: Path, how: dict[str, Any], complaint: str) -> None:
+    path = written(tmp_path, "size,animal\n1,cat\n2,\n")
+    with pytest.raises(InputError, match=complaint):
+        nf.read_table(path, **({"target": "animal"} | how))
+
+
+def test_texts_among_numbers_are_told_as_a_warning(tmp_path: Path) -> None:
+    path = written(tmp_path, "size,b\n" + "".join(f"{i},1\n" for i in range(100)) + "many,2\n")
+    with pytest.warns(UserWarning, match="column 'size' holds numbers, but also text such as 'many'") as told:
+        nf.read_table(path)
+    assert told[0].filename == __file__
 
 
 # ---- the target

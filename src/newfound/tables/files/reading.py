@@ -1,26 +1,146 @@
-"""A path comes in, a TableFile goes out; what a file is, its first bytes say better than its name."""
+"""A path comes in, a table goes out; what a file is, its first bytes say better than its name."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any, overload
 
-from newfound.errors import InputError, Message, Parameter
+from numpy.typing import NDArray
+
+from newfound.errors import InputError, Message, Parameter, warn_user
 from newfound.tables.cells import shown
 from newfound.tables.files import binary
 from newfound.tables.files.delimited import read_delimited
 from newfound.tables.files.fast_delimited import FAST_FROM, read_fast
 from newfound.tables.files.json_lines import read_json_lines
 from newfound.tables.files.table_file import TableFile
+from newfound.tables.files.targets import read_target
 from newfound.tables.files.text import decode
+from newfound.tables.frame import Table
 
 _GZIP, _PARQUET, _ZIP, _OLD_EXCEL = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _FEATHER = (b"ARROW1", b"FEA1")
 _HEAD = 1 << 16  # characters
 _JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
 _BINARY_ENDINGS = {".parquet": "Parquet", ".feather": "Feather", ".arrow": "Feather", ".xlsx": "Excel"}
+
+
+@overload
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    target: None = None,
+    unlabelled: str | Collection[str] | None = None,
+    ignore: str | Collection[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> Table: ...
+
+
+@overload
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    target: str,
+    unlabelled: str | Collection[str] | None = None,
+    ignore: str | Collection[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> tuple[Table, NDArray[Any]]: ...
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    unlabelled: str | Collection[str] | None = None,
+    ignore: str | Collection[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> Table | tuple[Table, NDArray[Any]]:
+    r"""Read a table from a file, as the command line does.
+
+    Numbers, booleans and dates are recognised, also with decimal commas, and so are words for missing cells such as NA
+    and ?. Codes such as 007 stay text. Row numbers that pandas wrote are left out.
+
+    Parameters
+    ----------
+    path : str or path
+        CSV, JSON lines, Parquet, Feather or Excel, also compressed by gzip. Its content says which it is.
+    target : str, optional
+        The column of the classes, which is then returned as y.
+    unlabelled : str or collection of str, optional
+        What stands in the target of unlabelled rows, besides nothing; by default the words for missing cells, and -1
+        where all other labels are numbers.
+    ignore : str or collection of str, default=()
+        Columns to leave out.
+    delimiter, encoding : str, optional
+        Of CSV; by default they are found out.
+    decimal : {".", ","}, optional
+        How numbers are written in CSV; by default a comma is accepted where the delimiter is a semicolon.
+    sheet : str, optional
+        Of an Excel file; by default the first.
+
+    Returns
+    -------
+    X : Table
+        What `fit`, `predict` and `explain` take. ``X["size"]`` is a column as an array, ``X[:100]`` some rows, and
+        ``pandas.DataFrame(X.columns)`` a data frame.
+    y : ndarray of shape (n_rows,), object
+        Only with `target`: text, None where a row is unlabelled.
+
+    Warns
+    -----
+    UserWarning
+        What the user should know of the choices made, such as a text among numbers.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, with the line that is wrong and what to do.
+    MissingExtraError
+        If a package is needed that is not installed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "animals.csv")
+    ...     _ = path.write_text("size,colour,animal\n1.5,red,cat\nNA,blue,\n")
+    ...     X, y = read_table(path, target="animal")
+    >>> X
+    Table of 2 rows and 2 columns: size (numbers), colour (text)
+    >>> X["size"], y
+    (array([1.5, nan]), array(['cat', None], dtype=object))
+    """
+    file = read_file(Path(path), delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet)
+    ignored = _listed(ignore)
+    for name in ignored:
+        file.place(name, Parameter("ignore", name))
+    if target is None:
+        labels = None
+    else:
+        labels = read_target(file, target, None if unlabelled is None else _listed(unlabelled))
+        ignored.append(target)
+    table = file.table(ignored)
+    for note in (*file.notes, *(labels.notes if labels else ())):
+        warn_user(note)
+    return table if labels is None else (table, labels.labels)
+
+
+def _listed(texts: str | Collection[str]) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def read_file(
@@ -59,8 +179,8 @@ def read_file(
     ending = _ending(path)
     _refuse(content, ending, path)
     if sheet is not None and not content.startswith(_ZIP):
-        problem = f"but {path} is not an Excel file"
-        raise InputError.of("sheet", sheet, cure=Message("leave ", Parameter("sheet"), " out"), problem=problem)
+        problem = f", but {path} is not an Excel file; leave "
+        raise InputError(Message("Got ", Parameter("sheet", sheet), problem, Parameter("sheet"), " out."))
     if content.startswith(_PARQUET):
         return binary.read_parquet(io.BytesIO(content), path)
     if content.startswith(_FEATHER):

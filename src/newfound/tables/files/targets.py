@@ -76,7 +76,7 @@ def read_target(file: TableFile, name: str, unlabelled: Collection[str] | None =
     target = Target(name, labels)
     _refuse_what_is_no_class(target, file)
     words = Counter({text: n for text, n in counts.items() if text and text not in unmarked})
-    if words:
+    if words and unlabelled is None:  # who named them need not be told
         said = ", ".join(f"{shown(word)} ({n:,})" for word, n in words.most_common(5))
         target.notes.append(f"rows with {said} in {shown(name)} are taken as unlabelled.")
     for label in target.counts:

@@ -91,13 +91,9 @@ def _checked(encoding: str) -> str:
     except (LookupError, ValueError):
         info = None
     if info is None or not getattr(info, "_is_text_encoding", True):
-        raise InputError.of(
-            "encoding",
-            encoding,
-            "a name such as utf-8, utf-16, cp1252 or latin-1",
-            "leave it out to have it found",
-            problem="but there is no such encoding",
-        )
+        problem = ", but there is no such encoding; expected a name such as utf-8, utf-16, cp1252 or latin-1."
+        cure = " Leave it out to have it found."
+        raise InputError(Message("Got ", Parameter("encoding", encoding), problem, cure))
     # a byte order mark is no part of the first name
     return "utf-8-sig" if info.name == "utf-8" else info.name
 
