@@ -248,7 +248,7 @@ def test_a_table_is_like_an_array_of_rows() -> None:
         with pytest.raises(TypeError, match="columns by name and rows by a slice"):
             table[key]
     with pytest.raises(KeyError):
-        table["nothing"]
+        table["no such column"]
 
 
 def test_a_table_shows_what_it_holds() -> None:

@@ -69,7 +69,7 @@ def test_a_long_table_is_cut_for_finding_the_delimiter_alone() -> None:
 
 @pytest.mark.parametrize("given", ["", "ab", '"', "\n"])
 def test_what_is_no_delimiter(given: str) -> None:
-    with pytest.raises(InputError, match="Got delimiter="):
+    with pytest.raises(InputError, match="Got delimiter "):
         check_delimiter(given)
 
 

@@ -198,7 +198,7 @@ def test_discoverers_take_it(tmp_path: Path) -> None:
             "Got target='animals', but .* has no such column; it has the columns 'size'",
         ),
         ({"ignore": ["zip"]}, "Got ignore='zip', but"),
-        ({"delimiter": "ab"}, "Got delimiter='ab', but expected one character"),
+        ({"delimiter": "ab"}, "Got delimiter 'ab', but expected one character"),
         ({"decimal": "x"}, "Got decimal='x', but expected"),
         ({"encoding": "utf-99"}, "Got encoding='utf-99', but there is no such encoding"),
         ({"sheet": "a"}, "Got sheet='a', but .* is not an Excel file; leave sheet out"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from newfound.errors import InputError, Message, Parameter
+from newfound.tables.cells import shown
 from newfound.tables.files.columns import as_list
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
@@ -80,8 +81,9 @@ def check_delimiter(delimiter: str) -> str:
     """Return the character that a delimiter, or the name of one, stands for."""
     used = DELIMITERS.get(delimiter, delimiter)
     if len(used) != 1 or used in '"\r\n\0':
-        named = ", ".join(name for name in DELIMITERS if name.isalpha())
-        raise InputError.of("delimiter", delimiter, f"one character such as ';', or one of {named}")
+        expected = f"one character such as ';', or one of {', '.join(name for name in DELIMITERS if name.isalpha())}"
+        message = Message("Got ", Parameter("delimiter"), f" {shown(delimiter)}, but expected {expected}.")
+        raise InputError(message, value=delimiter, expected=expected)
     return used
 
 
