@@ -67,7 +67,7 @@ def test_figures_are_those_of_held_out_rows(model: Any) -> None:
     rng = np.random.RandomState(0)
     noise = rng.rand(400, 5)
     found = nf.KMeansDiscoverer(n_novel_classes=4, random_state=0).fit(noise, None)
-    found.predict_proba = lambda X: np.eye(4)[rng.randint(4, size=len(next(iter(X.columns.values()))))]
+    found.predict_proba = lambda X: np.eye(4)[rng.randint(4, size=len(X.rows))]
     explanation = nf.explain(found, noise)
     figures = [rule.precision for one in explanation.classes for rule in one.rules if rule.precision is not None]
     assert all(figure < 0.6 for figure in figures)
@@ -221,6 +221,19 @@ def test_refusals(model: Any) -> None:
     for name, value in (("max_rules", -1), ("max_conditions", 0), ("n_exemplars", "x"), ("random_state", -1)):
         with pytest.raises(nf.InputError, match=f"Got {name}="):
             nf.explain(model, FRAME, **{name: value})
+
+
+def test_a_boolean_may_count_further_in_another_table() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.arange(200) % 4
+    table = np.c_[rng.normal(4 * truth, 0.3), truth % 2]
+    model = nf.KMeansDiscoverer(2, random_state=0).fit(table, np.where(truth < 2, truth, -1))
+    assert model.encoder_.schema_.kind_of("x1") == "boolean"
+    later = table.copy()
+    later[later[:, 1] == 1, 1] = 3
+    for one, same in zip(nf.explain(model, later).classes, nf.explain(model, table).classes, strict=True):
+        assert one.n_rows == same.n_rows
+        assert [shift.effect for shift in one.profile] == [shift.effect for shift in same.profile]
 
 
 def test_booleans_are_matched_however_they_are_spelled() -> None:

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newfound import KMeansDiscoverer
+from newfound.discoverers.reading import Reading
 from newfound.explanation.crossing import cross_neighbours
 from newfound.explanation.exemplars import border_rows, typical_rows, values_of
 from newfound.explanation.nearest_known import FARTHEST, NearestKnown, nearest_known, separation
@@ -178,16 +180,18 @@ def test_samples_miss_no_class_and_weigh_what_they_stand_for() -> None:
 
 
 def test_crossed_rows_have_the_cells_of_neighbours() -> None:
-    frame = pd.DataFrame({"a": np.arange(20.0), "k": np.repeat(["u", "v"], 10)})
-    table = as_table(frame)
-    encoded = np.arange(20.0)[:, None]
-    crossed, rows, neighbours = cross_neighbours(table, encoded, 50, np.random.RandomState(0))
-    assert crossed.n_rows == 50
+    frame = pd.DataFrame({"a": np.arange(20) / 3, "k": np.repeat(["u", "v"], 10), "b": np.tile([True, None], 10)})
+    model = KMeansDiscoverer(2, random_state=0).fit(frame)
+    reading = Reading.of(model, frame)
+    crossed, rows, neighbours = cross_neighbours(reading, 50, np.random.RandomState(0))
+    assert crossed.table.n_rows == 50
     assert np.bincount(rows).min() >= 2
-    assert (np.abs(encoded[rows] - encoded[neighbours]) <= 5).all()
-    for name, cells in crossed.columns.items():
-        ours, theirs = table.columns[name][rows], table.columns[name][neighbours]
+    for name, cells in crossed.table.columns.items():
+        ours, theirs = (reading.table.columns[name][places] for places in (rows, neighbours))
         assert all(cell in pair for cell, pair in zip(cells, zip(ours, theirs, strict=True), strict=True))
+    apart = np.linalg.norm(reading.rows[rows] - reading.rows[neighbours], axis=1)
+    assert apart.mean() < np.linalg.norm(reading.rows[:, None] - reading.rows, axis=2).mean()
+    assert np.array_equal(crossed.rows, model.encoder_.transform_table(crossed.table))
 
 
 def test_the_most_telling_of_many_columns() -> None:

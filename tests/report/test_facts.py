@@ -3,7 +3,9 @@ from __future__ import annotations
 import copy
 import json
 import warnings
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -15,8 +17,10 @@ import newfound as nf
 from newfound.errors import InputError
 from newfound.records import Records
 from newfound.report import facts as facts_module
+from newfound.report import write_report
 from newfound.report.facts import coded_column, plain, report_facts
 from newfound.selection.n_classes import NClassesEstimate
+from newfound.tables import TableEncoder
 from newfound.tables.frame import as_table
 from tests.report.conftest import Case
 
@@ -202,3 +206,22 @@ def test_huge_numbers_are_not_missing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert coded_column("a", np.array([1.7e308, -1.7e308]))["cells"] == [1.7e308, -1.7e308]
+
+
+@pytest.mark.parametrize("name", ["mixed", "numeric"])
+def test_the_table_is_encoded_once_and_predicted_once(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    case = request.getfixturevalue(name)
+    kind, encode = type(case.model), TableEncoder.transform_table
+    with (
+        patch.object(TableEncoder, "transform_table", autospec=True, side_effect=encode) as encoded,
+        patch.object(kind, "_curated_proba", autospec=True, side_effect=kind._curated_proba) as predicted,
+    ):
+        write_report(case.model, case.X, case.y, tmp_path / "report.html")
+    assert encoded.call_count == 1
+    # members of the model are asked as well
+    asked = [len(call.args[1]) for call in predicted.call_args_list if call.args[0] is case.model]
+    # besides the table, the rows that the explanation makes up by crossing some of them
+    assert len(asked) == 2
+    assert asked[0] == len(case.X)

@@ -152,14 +152,16 @@ def _write_results(
     import newfound
     from newfound.cli.labelling import label_rows
     from newfound.cli.run_facts import run_facts
+    from newfound.discoverers.reading import Reading
     from newfound.report import render, report_facts
 
     labels = task.target.labels
     newfound.save(model, fresh / MODEL)
     with output.busy("Explaining the novel classes"), output.speaking_of(task.file.path, task.target.name):
-        labelling = label_rows(model, task.table, labels)
+        reading = Reading.of(model, task.table)
+        labelling = label_rows(model, reading, labels)
         title = f"Novel classes in {task.file.path.name}"
-        report = report_facts(model, task.table, labels, title=title, random_state=seed)
+        report = report_facts(model, reading, labels, title=title, random_state=seed)
         (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
     write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output))
     explained = {str(one["name"]): one for one in report["explanation"]["classes"]}

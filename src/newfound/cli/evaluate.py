@@ -44,6 +44,7 @@ def evaluate(
     found = load_model(model)
     file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
     from newfound.cli.labelling import label_rows
+    from newfound.discoverers.reading import Reading
     from newfound.metrics import open_world_scores
     from newfound.tables.files import read_target
 
@@ -59,9 +60,10 @@ def evaluate(
     columns = read_columns(file, output).take(rows)
     y_true = truth.labels[rows].astype(str)
     with output.busy("Predicting"), output.speaking_of(table):
-        predicted = label_rows(found, columns)
-        told = label_rows(found, columns, only_novel=True) if found.n_novel_classes_ else None
-        novelty = found.novelty_score(columns)
+        reading = Reading.of(found, columns)
+        predicted = label_rows(found, reading)
+        told = label_rows(found, reading, only_novel=True) if found.n_novel_classes_ else None
+        novelty = found.novelty_score(reading)
     scores = open_world_scores(
         y_true,
         predicted.names,

@@ -65,9 +65,11 @@ def explain(
 
         labels = read_target(file, target).labels
     import newfound
+    from newfound.discoverers.reading import Reading
 
     with output.busy("Explaining"), output.speaking_of(table, target):
-        explanation = newfound.explain(found, columns, random_state=seed)
+        reading = Reading.of(found, columns)
+        explanation = newfound.explain(found, reading, random_state=seed)
     output.say(str(explanation))
     if html is not None:
         with new_file(html, force=force, option="--html") as fresh:
@@ -76,6 +78,6 @@ def explain(
         output.say(f"Written to {html}")
     if report is not None:
         with output.busy("Writing the report"), output.speaking_of(table, target):
-            newfound.write_report(found, columns, labels, report, title=f"Novel classes in {table.name}")
+            newfound.write_report(found, reading, labels, report, title=f"Novel classes in {table.name}")
         output.say(f"Report: {report}")
     output.finish(explanation.to_dict())

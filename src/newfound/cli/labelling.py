@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.cli.output import Output
+from newfound.discoverers.reading import Reading
 from newfound.tables.cells import text_of
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def class_names(model: BaseDiscoverer) -> list[str]:
 
 def label_rows(
     model: BaseDiscoverer,
-    table: Table,
+    table: Table | Reading,
     labels: NDArray[Any] | None = None,
     *,
     abstain: float | None = None,
@@ -105,7 +106,7 @@ def label_rows(
     Parameters
     ----------
     model : discoverer
-    table : Table of n rows
+    table : Table or Reading of n rows
     labels : ndarray of shape (n,), object, optional
         Labels that rows have already, as text, and keep; None elsewhere.
     abstain : float, optional
@@ -113,12 +114,13 @@ def label_rows(
     only_novel : bool
         Whether the rows are known to be of no known class.
     """
-    proba = model.predict_proba(table)
+    reading = Reading.of(model, table)
+    proba = model.predict_proba(reading)
     classes = class_names(model)
     n_known = len(model.known_classes_)
     if only_novel:
         order = np.argsort(model.novel_classes_)
-        found = np.searchsorted(model.novel_classes_, model.predict_novel(table), sorter=order)
+        found = np.searchsorted(model.novel_classes_, model.predict_novel(reading), sorter=order)
         codes = n_known + order[found]
     else:
         codes = proba.argmax(axis=1)

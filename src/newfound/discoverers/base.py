@@ -17,6 +17,7 @@ from newfound.discoverers.curation import Curation
 from newfound.discoverers.naming import carried_names
 from newfound.discoverers.open_world import at_temperature, fit_temperature, rows_to_hold_out
 from newfound.discoverers.parameters import check_integer, check_real, pick_generator
+from newfound.discoverers.reading import Reading
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.selection.space import ENCODINGS, Space
@@ -139,7 +140,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each class; shape (n, n_classes), columns in the order of ``classes_``."""
-        return self._curated_proba(self._encode(X))
+        return X.proba if isinstance(X, Reading) and X.model is self else self._curated_proba(self._encode(X))
 
     def novelty_score(self, X: Any) -> Floats:
         """Probability that a row is of any novel class, from 0 to 1; shape (n,)."""
@@ -386,6 +387,8 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _encode(self, X: Any) -> Floats:
         self._check_is_fitted()
+        if isinstance(X, Reading):
+            return X.rows_for(self)
         return self.encoder_.transform_table(as_table(X), estimator_name=type(self).__name__)
 
     def _is_fitted(self) -> bool:

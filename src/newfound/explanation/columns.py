@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.tables import Kind, Schema, Table, cells
-from newfound.tables.matching import match_columns
+from newfound.tables import Kind, Schema, cells
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -94,18 +93,6 @@ class ExplainedTable:
         raise KeyError(name)
 
 
-def used_cells(model: Any, table: Table) -> dict[str, NDArray[Any]]:
-    """Return the raw cells of the columns that a fitted model uses, under the names they had at fit."""
-    schema: Schema = model.encoder_.schema_
-    return match_columns(
-        table,
-        schema.names,
-        [column.name for column in schema.used],
-        named=hasattr(model.encoder_, "feature_names_in_"),
-        estimator_name=type(model).__name__,
-    )
-
-
 def view_columns(raw: dict[str, NDArray[Any]], schema: Schema, n_rows: int) -> ExplainedTable:
     """View raw cells by the kinds of a schema.
 
@@ -131,11 +118,12 @@ def _view(name: str, values: NDArray[Any], kind: Kind) -> ExplainedColumn:
 
 def _booleans(name: str, values: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
     flags = cells.as_booleans(values, name)
-    codes = np.where(np.isnan(flags), MISSING, np.nan_to_num(flags)).astype(np.int64)
+    # A column that happened to hold only 0 and 1 at fit may count further here; the encoder takes 2 for 1 as well.
+    codes = np.where(np.isnan(flags), MISSING, np.clip(np.nan_to_num(flags), 0, 1).round()).astype(np.int64)
     spelled = []
     numbers = values.dtype == np.float64
     for code, default in enumerate(("0", "1") if numbers else ("False", "True")):
-        places = np.flatnonzero(codes == code)
+        places = np.flatnonzero(flags == code)
         # The table's own word: "no", "0" or "False".
         spelled.append(cells.text_of(values[places[0]]) if len(places) else default)
     return codes, tuple(spelled)

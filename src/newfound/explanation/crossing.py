@@ -9,37 +9,39 @@ from __future__ import annotations
 import numpy as np
 
 from newfound.clustering.graphs import nearest
-from newfound.explanation.columns import Floats
+from newfound.discoverers.reading import Reading
 from newfound.explanation.sampling import Rows
 from newfound.tables import Table
 
 _N_NEIGHBOURS = 5
 
 
-def cross_neighbours(table: Table, encoded: Floats, n: int, rng: np.random.RandomState) -> tuple[Table, Rows, Rows]:
+def cross_neighbours(reading: Reading, n: int, rng: np.random.RandomState) -> tuple[Reading, Rows, Rows]:
     """Make up rows, each of whose cells is that of a row or of one of its nearest neighbours.
 
     Parameters
     ----------
-    table : Table of m rows
+    reading : Reading of m rows
         At least 2.
-    encoded : ndarray of shape (m, d)
-        Where they lie.
     n : int
         How many rows to make up; each row gets its turn.
     rng : RandomState
 
     Returns
     -------
-    table : Table of n rows
+    crossed : Reading of n rows
     rows, neighbours : ndarrays of shape (n,)
         The two rows from which each was made.
     """
-    close, _ = nearest(encoded, _N_NEIGHBOURS)
-    rows = np.resize(rng.permutation(table.n_rows), n)
+    encoder, columns = reading.model.encoder_, reading.table.columns
+    close, _ = nearest(reading.rows, _N_NEIGHBOURS)
+    rows = np.resize(rng.permutation(len(reading.rows)), n)
     neighbours = close[rows, rng.randint(close.shape[1], size=n)]
-    columns = {
-        name: np.where(rng.random_sample(n) < 0.5, cells[rows], cells[neighbours])
-        for name, cells in table.columns.items()
-    }
-    return Table(columns, n, table.named), rows, neighbours
+    own = {name: rng.random_sample(n) < 0.5 for name in columns}
+    cells = {name: np.where(own[name], values[rows], values[neighbours]) for name, values in columns.items()}
+    table = Table(cells, n, reading.table.named)
+    crossed = Reading(reading.model, table, table)
+    # Each cell is encoded on its own, so that the crossed rows are made of parts of encoded rows.
+    own_groups = np.column_stack([own[column.name] for column in encoder.schema_.used])
+    crossed.rows = np.where(own_groups[:, encoder.layout_.groups], reading.rows[rows], reading.rows[neighbours])
+    return crossed, rows, neighbours

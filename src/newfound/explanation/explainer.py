@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
-from newfound.explanation.columns import Codes, ExplainedTable, Floats, used_cells, view_columns
+from newfound.explanation.columns import Codes, ExplainedTable, Floats, view_columns
 from newfound.explanation.crossing import cross_neighbours
 from newfound.explanation.exemplars import Borderline, Exemplar, border_rows, typical_rows, values_of
 from newfound.explanation.explanation import ClassExplanation, Explanation
@@ -22,7 +23,7 @@ from newfound.explanation.stability import StabilitySource, bootstrap_stability,
 from newfound.explanation.wording import class_name, share_text
 from newfound.parameters import check_integer, pick_generator
 from newfound.selection.sampling import sample
-from newfound.tables import Table, as_table
+from newfound.tables import Table
 from newfound.tables.cells import shown
 
 _MOST_COLUMNS = 300  # that are looked at closely
@@ -91,7 +92,7 @@ def explain(
     check_integer("max_conditions", max_conditions, low=1)
     check_integer("n_exemplars", n_exemplars, low=0)
     rng = pick_generator(random_state)
-    view = _View.of(model, X, rng)
+    view = _View.of(_reading(model, X), rng)
     first_half, held_out = halves(view.codes, rng)
     making = _making_rows(view, first_half, rng) if view.novel and max_rules else None
     stability, source = _stability(view, rng)
@@ -128,11 +129,8 @@ class _View:
 
     Attributes
     ----------
-    model : fitted discoverer
-    raw : Table
-        All columns, as the user gave them.
-    given : Table
-        What the model is given.
+    reading : Reading
+        What the model reads.
     table : ExplainedTable
         The columns that the model uses; of very many, the most telling ones.
     names : list
@@ -147,9 +145,7 @@ class _View:
     latent : ndarray of shape (m, d)
     """
 
-    model: Any
-    raw: Table
-    given: Table
+    reading: Reading
     table: ExplainedTable
     names: list[Any]
     known: list[int]
@@ -160,37 +156,29 @@ class _View:
     latent: Floats
 
     @property
+    def model(self) -> Any:
+        """The fitted discoverer."""
+        return self.reading.model
+
+    @property
     def most_rows(self) -> int:
         """Rows that are looked at closely; fewer where there are many columns."""
         return int(np.clip(_MOST_CELLS // max(1, len(self.table.columns)), *_FEWEST_AND_MOST_ROWS))
 
     @classmethod
-    def of(cls, model: Any, X: Any, rng: np.random.RandomState) -> _View:
-        if isinstance(model, type) or not hasattr(model, "n_novel_classes_"):
-            if not isinstance(model, type) and hasattr(type(model), "n_novel_classes_"):
-                _ = model.n_novel_classes_  # says that it is not fitted
-            raise InputError(f"Got model={shown(model)}, but expected a fitted discoverer such as AutoDiscoverer().")
-        raw = as_table(X)
-        used = used_cells(model, raw)
-        encoder = model.encoder_
-        # Under the names of fit, so that a table without them is told so once and not at every step.
-        if hasattr(encoder, "feature_names_in_"):
-            given = Table(used, raw.n_rows, named=True)
-        else:
-            given = Table(dict(zip(encoder.schema_.names, raw.columns.values(), strict=True)), raw.n_rows, named=False)
-        proba = model.predict_proba(given)
+    def of(cls, reading: Reading, rng: np.random.RandomState) -> _View:
+        model, n_rows = reading.model, reading.table.n_rows
+        proba = model.predict_proba(reading)
         codes = proba.argmax(axis=1)
         names = model.classes_.tolist()
         novel = [names.index(name) for name in model.novel_classes_.tolist()]
         some = draw_of_each(codes, _LATENT_ROWS, rng)
-        table = view_columns(used, encoder.schema_, raw.n_rows)
+        table = view_columns(reading.used, model.encoder_.schema_, n_rows)
         if len(table.columns) > _MOST_COLUMNS:
             places = telling_columns(table.take(some), codes[some], novel, _MOST_COLUMNS)
-            table = ExplainedTable(tuple(table.columns[place] for place in places), raw.n_rows)
+            table = ExplainedTable(tuple(table.columns[place] for place in places), n_rows)
         return cls(
-            model,
-            raw,
-            given,
+            reading,
             table,
             names,
             [place for place in range(len(names)) if place not in novel],
@@ -198,16 +186,26 @@ class _View:
             proba,
             codes,
             some,
-            model.transform(given.take(some)),
+            model.transform(reading.take(some)),
         )
+
+
+def _reading(model: Any, X: Any) -> Reading:
+    if isinstance(model, type) or not hasattr(model, "n_novel_classes_"):
+        if not isinstance(model, type) and hasattr(type(model), "n_novel_classes_"):
+            _ = model.n_novel_classes_  # says that it is not fitted
+        expected = "a fitted discoverer such as AutoDiscoverer()"
+        raise InputError(
+            f"Got model={shown(model)}, but expected {expected}.", parameter="model", value=model, expected=expected
+        )
+    return Reading.of(model, X)
 
 
 def _stability(view: _View, rng: np.random.RandomState) -> tuple[dict[int, float], StabilitySource | None]:
     """Return how stable each novel class is, by its code, and what says so."""
     if has_members(view.model):
         drawn = draw(view.codes, _MEMBER_ROWS, rng)
-        predicted = view.model.classes_[view.codes[drawn.rows]]
-        found = member_stability(view.model, view.given.take(drawn.rows), predicted, drawn.weights)
+        found = member_stability(view.reading.take(drawn.rows), drawn.weights)
         return {view.names.index(name): value for name, value in found.items()}, "members"
     ours = np.isin(view.codes[view.some], view.novel)
     return bootstrap_stability(view.latent[ours], view.codes[view.some][ours], rng), "bootstraps"
@@ -217,14 +215,15 @@ def _making_rows(view: _View, half: Rows, rng: np.random.RandomState) -> MakingR
     """Return the rows of one half, or a sample of them, and crossed ones where they are few."""
     drawn = draw(view.codes[half], view.most_rows, rng)
     rows, weights = half[drawn.rows], drawn.weights
-    table, codes = view.given.take(rows), view.codes[rows]
+    reading, codes = view.reading.take(rows), view.codes[rows]
+    table = reading.table
     folds = np.zeros(len(rows), dtype=np.int64)
     folds[halves(codes, rng)[1]] = 1
     made_up = np.zeros(len(rows), dtype=np.bool_)
     n_crossed = min(_CROSSED * len(rows), view.most_rows - len(rows))
     if n_crossed > 0 and len(rows) > 1:
-        crossed, ours, theirs = cross_neighbours(table, view.model.encoder_.transform(table), n_crossed, rng)
-        columns = {name: np.concatenate([cells, crossed.columns[name]]) for name, cells in table.columns.items()}
+        crossed, ours, theirs = cross_neighbours(reading, n_crossed, rng)
+        columns = {name: np.concatenate([cells, crossed.table.columns[name]]) for name, cells in table.columns.items()}
         table = Table(columns, len(rows) + n_crossed, table.named)
         codes = np.concatenate([codes, view.model.predict_proba(crossed).argmax(axis=1)])
         weights = np.concatenate([weights, _CROSSED_WEIGHT * weights[ours]])
@@ -259,15 +258,16 @@ def _profiles(view: _View, code: int, drawn: Rows, rng: np.random.RandomState) -
 
 def _rows(view: _View, code: int, n: int, told: Collection[str]) -> dict[str, Any]:
     """Choose typical rows and rows at the border; of very many cells those in the columns `told` are kept."""
-    first = sorted(view.raw.columns, key=lambda name: name not in told)[:_MOST_VALUES]
-    columns = [name for name in view.raw.columns if name in set(first)]
+    raw = view.reading.raw
+    first = sorted(raw.columns, key=lambda name: name not in told)[:_MOST_VALUES]
+    columns = [name for name in raw.columns if name in set(first)]
     some = view.codes[view.some] == code
     typical = typical_rows(view.some[some], view.latent[some], view.proba[view.some[some], code], n)
     rows = np.flatnonzero(view.codes == code)
     border = border_rows(view.proba, rows, min(n, len(rows) // 2))
     return {
         "exemplars": [
-            Exemplar(int(row), float(view.proba[row, code]), values_of(view.raw, row, columns)) for row in typical
+            Exemplar(int(row), float(view.proba[row, code]), values_of(raw, row, columns)) for row in typical
         ],
         "borderline": [_borderline(view, int(row), code, columns) for row in border],
     }
@@ -276,7 +276,7 @@ def _rows(view: _View, code: int, n: int, told: Collection[str]) -> dict[str, An
 def _borderline(view: _View, row: int, code: int, columns: Sequence[str]) -> Borderline:
     proba = view.proba[row]
     second = int(np.argsort(-proba, kind="stable")[1])
-    values = values_of(view.raw, row, columns)
+    values = values_of(view.reading.raw, row, columns)
     return Borderline(row, float(proba[code]), values, view.names[second], float(proba[second]))
 
 

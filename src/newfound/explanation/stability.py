@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from newfound.discoverers.reading import Reading
 from newfound.explanation.columns import Codes, Floats, Mask
-from newfound.tables import Table
 
 StabilitySource = Literal["members", "bootstraps"]
 
@@ -21,19 +20,18 @@ def has_members(model: Any) -> bool:
     return hasattr(model, "member") and len(getattr(model, "member_labels_", ())) > 1
 
 
-def member_stability(model: Any, table: Table, predicted: NDArray[Any], weights: Floats) -> dict[Any, float]:
+def member_stability(reading: Reading, weights: Floats) -> dict[Any, float]:
     """Return, for each novel class, how far each member alone finds the same rows: the mean overlap.
 
     Parameters
     ----------
-    model : discoverer with members
-    table : Table of n rows
-    predicted : ndarray of shape (n,)
-        What all members together predict.
+    reading : Reading of n rows, by a discoverer with members
     weights : ndarray of shape (n,)
         How many rows each row stands for.
     """
-    members = [model.member(index).predict(table) for index in range(len(model.member_labels_))]
+    model = reading.model
+    predicted = model.predict(reading)
+    members = [model.member(index).predict(reading) for index in range(len(model.member_labels_))]
     return {
         name: float(np.mean([overlap(predicted == name, member == name, weights) for member in members]))
         for name in model.novel_classes_.tolist()

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from newfound import __version__
 from newfound.discoverers.base import BaseDiscoverer
+from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
 from newfound.explanation import explain
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
 from newfound.report.layout import drawn_rows, middle_of, place_rows
-from newfound.tables import Labels, Table, as_table, read_labels
+from newfound.tables import Labels, Table, read_labels
 from newfound.tables.cells import as_texts, holds_booleans, missing_mask
 
 Facts = dict[str, Any]
@@ -76,16 +77,22 @@ def report_facts(
         If the model is no fitted discoverer, or the table or a parameter cannot be used.
     """
     if not isinstance(model, BaseDiscoverer):
-        raise InputError(f"Got a model of type {type(model).__name__}, but a report needs a discoverer of newfound's.")
+        raise InputError(
+            f"Got a model of type {type(model).__name__}, but a report needs a discoverer of newfound's.",
+            parameter="model",
+            value=model,
+            expected="a fitted discoverer",
+        )
     if title is not None and not isinstance(title, str):
-        raise InputError(f"Got title={title!r}, but expected a text or None.")
+        raise InputError.of("title", title, "a text or None")
     check_integer("n_map_rows", n_map_rows, low=1)
     rng = pick_generator(random_state)
-    table = as_table(X)
+    _ = model.n_novel_classes_  # says so where it is not fitted
+    reading = Reading.of(model, X)
+    table = reading.raw
     labels = None if y is None else read_labels(y, table.n_rows)
-    proba = model.predict_proba(table)
-    codes = proba.argmax(axis=1)
-    explanation = explain(model, table, random_state=random_state).to_dict()
+    codes = model.predict_proba(reading).argmax(axis=1)
+    explanation = explain(model, reading, random_state=random_state).to_dict()
     rows = drawn_rows(codes, n_map_rows, _rows_shown(explanation), rng)
     names = [class_name(name) for name in model.classes_.tolist()]
     label_names = _label_names(labels, model)
@@ -95,8 +102,8 @@ def report_facts(
         "table": _table_facts(model, table, labels),
         "classes": _class_facts(names, len(model.known_classes_), codes, labels, label_names),
         "explanation": explanation,
-        "novelty": _novelty_facts(model, table, labels),
-        "map": _map_facts(model, table, rows, codes, proba, labels, label_names, explanation, rng),
+        "novelty": _novelty_facts(reading, labels),
+        "map": _map_facts(reading, rows, labels, label_names, explanation, rng),
         "history": _curves(model.history_),
         "n_classes": _count_facts(model),
         "candidates": _candidate_facts(model),
@@ -172,11 +179,12 @@ def _class_facts(
     return facts
 
 
-def _novelty_facts(model: BaseDiscoverer, table: Table, labels: Labels | None) -> Facts | None:
+def _novelty_facts(reading: Reading, labels: Labels | None) -> Facts | None:
     """How novel the labelled and the unlabelled rows look: shares of rows in bins of the score from 0 to 1."""
+    model = reading.model
     if labels is None or not len(model.novel_classes_) or not labels.labelled.any() or not labels.unlabelled.any():
         return None
-    score = model.novelty_score(table)
+    score = model.novelty_score(reading)
     shares = {
         kind: (np.histogram(score[mask], _BINS, (0.0, 1.0))[0] / mask.sum()).round(4)
         for kind, mask in (("labelled", labels.labelled), ("unlabelled", labels.unlabelled))
@@ -198,27 +206,25 @@ def _rows_shown(explanation: Facts) -> Codes:
 
 
 def _map_facts(
-    model: BaseDiscoverer,
-    table: Table,
+    reading: Reading,
     rows: NDArray[np.intp],
-    codes: Codes,
-    proba: Floats,
     labels: Labels | None,
     label_names: Sequence[str],
     explanation: Facts,
     rng: np.random.RandomState,
 ) -> Facts:
-    drawn = table.take(rows)
-    places = place_rows(model.transform(drawn), rng)
-    of_class = codes[rows]
-    columns, telling = map_columns(drawn, explanation, len(model.known_classes_), len(model.classes_))
+    model, some = reading.model, reading.take(rows)
+    proba = model.predict_proba(some)
+    places = place_rows(model.transform(some), rng)
+    of_class = proba.argmax(axis=1)
+    columns, telling = map_columns(some.raw, explanation, len(model.known_classes_), len(model.classes_))
     return {
         "method": places.method,
         "rows": rows,
         "x": (places.points[:, 0] * 10_000).round().astype(np.int64),
         "y": (places.points[:, 1] * 10_000).round().astype(np.int64),
         "classes": of_class,
-        "probabilities": _three_digits(proba[rows, of_class]),
+        "probabilities": _three_digits(proba[np.arange(len(rows)), of_class]),
         "labels": None if labels is None else labels.codes[rows],
         "label_names": label_names,
         "middles": [
@@ -226,7 +232,7 @@ def _map_facts(
             for members in (np.flatnonzero(of_class == j) for j in range(len(model.classes_)))
         ],
         "columns": columns,
-        "n_columns_left_out": table.n_columns - len(columns),
+        "n_columns_left_out": reading.raw.n_columns - len(columns),
         "telling": telling,
     }
 
