@@ -51,6 +51,15 @@ def measure_slowly(pack: Pack, device: str, data_dir: Path | None, earlier: Earl
     return measure(pack, device, data_dir, earlier)
 
 
+def measure_until_it_hangs(pack: Pack, device: str, data_dir: Path | None, earlier: Earlier) -> list[dict[str, Any]]:
+    """What is really measured for the first two seeds, then as good as endless."""
+    if pack[0].seed > 1:
+        time.sleep(600)
+    from newfound_lab.runner.measure import measure
+
+    return measure(pack, device, data_dir, earlier)
+
+
 def measure_with_estimates(pack: Pack, device: str, data_dir: Path | None, earlier: Earlier) -> list[dict[str, Any]]:
     """Estimates of 100 and the class split, which the methods repeat; those of other trials would not be there."""
     wanted = {one.key for trial in pack if (one := trial.builds_on)}

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,8 @@ from newfound_lab.runner.results import ResultFile
 from newfound_lab.runner.runner import run
 from newfound_lab.runner.workers import Outcome
 from newfound_lab.suites.experiments import plan
-from newfound_lab.suites.trials import Trial
-from tests.processes import interrupt_when, is_alive
+from newfound_lab.suites.trials import Trial, key_of
+from tests.processes import interrupt_when, is_alive, wait_for
 
 TRIALS = [fakes.trial(seed) for seed in range(4)]
 
@@ -206,6 +208,30 @@ def test_a_killed_process_is_noticed_and_the_others_go_on(tmp_path: Path) -> Non
     assert failure.name == "main: digits, tabular_ncd, default, inductive, seed 0"
     assert summary.n_measured == 4
     assert sorted(line["seed"] for line in results.lines) == [0, 1, 2, 3]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
+def test_a_run_that_was_killed_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    code = (
+        "import sys; from newfound_lab.runner.results import ResultFile; from newfound_lab.runner.runner import run\n"
+        "from laboratory.tests import fakes; trials = [fakes.trial(seed) for seed in range(4)]\n"
+        "run(trials, ResultFile(sys.argv[1]), device='cpu', measure=fakes.measure_until_it_hangs)"
+    )
+    killed, whole = ResultFile(tmp_path / "killed"), ResultFile(tmp_path / "whole")
+    process = subprocess.Popen([sys.executable, "-c", code, str(killed.folder)])
+    try:
+        wait_for(lambda: killed.path.exists() and killed.path.read_bytes().count(b"\n") == 2)
+    finally:
+        process.kill()
+        process.wait()
+    kept = killed.path.read_bytes()
+    summary = run(TRIALS, killed, device="cpu")
+    assert (summary.n_before, summary.n_measured, summary.failures) == (2, 2, [])
+    assert killed.path.read_bytes().startswith(kept)
+    run(TRIALS, whole, device="cpu")
+    took = dict.fromkeys(("fit_seconds", "predict_seconds", "peak_memory_mib"))
+    one, other = (sorted((line | took for line in results.lines), key=key_of) for results in (killed, whole))
+    assert one == other
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
