@@ -266,10 +266,16 @@ def expected_calibration_error(confidence: ArrayLike, right: ArrayLike, *, n_bin
     if sure.ndim != 1 or sure.shape != hits.shape or not sure.size:
         raise InputError(
             f"Got confidence of shape {sure.shape} and right of shape {hits.shape}, but expected one value a row in "
-            "both, for the same rows, and at least one row."
+            "both, for the same rows, and at least one row.",
+            parameter="confidence",
+            expected="one value a row",
         )
     if not ((sure >= 0) & (sure <= 1)).all():
-        raise InputError("Got confidence below 0, above 1 or missing, but expected probabilities.")
+        raise InputError(
+            "Got confidence below 0, above 1 or missing, but expected probabilities.",
+            parameter="confidence",
+            expected="probabilities",
+        )
     # the inner ends of the bins, each of which belongs to the bin below it
     bins = np.digitize(sure, np.linspace(0, 1, n_bins + 1)[1:-1], right=True)
     return float(np.abs(np.bincount(bins, weights=sure - hits)).sum() / len(sure))
@@ -330,7 +336,8 @@ def _check_lengths(true_labels: NDArray[Any], pred_labels: NDArray[Any]) -> None
     if len(true_labels) != len(pred_labels):
         raise InputError(
             f"y_true has {len(true_labels)} labels and y_pred has {len(pred_labels)}; "
-            "both must describe the same rows in the same order."
+            "both must describe the same rows in the same order.",
+            parameter="y_pred",
         )
 
 
@@ -346,15 +353,19 @@ def _read_labels(y: ArrayLike, name: str) -> NDArray[Any]:
     if labels.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, one label a row; got shape {labels.shape}. Pass one column, for example "
-            f"{name}.ravel()."
+            f"{name}.ravel().",
+            parameter=name,
+            expected="one label a row",
         )
     if labels.size == 0:
-        raise InputError(f"{name} is empty; at least one row is needed to compare labels.")
+        raise InputError(f"{name} is empty; at least one row is needed to compare labels.", parameter=name)
     missing = _missing(labels)
     if missing.any():
         raise InputError(
             f"{name} has {int(missing.sum())} missing label(s) (None or NaN), the first at row "
-            f"{int(missing.argmax())}; every row needs a label. Drop these rows from both y_true and y_pred."
+            f"{int(missing.argmax())}; every row needs a label. Drop these rows from both y_true and y_pred.",
+            parameter=name,
+            cure="Drop these rows from both y_true and y_pred.",
         )
     return labels
 
@@ -363,7 +374,9 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 def _nested(name: str) -> InputError:
-    return InputError(f"{name} must be one label a row; got lists or arrays inside it. Pass a flat list or array.")
+    return InputError.about(
+        name, "must be one label a row; got lists or arrays inside it", "Pass a flat list or array."
+    )
 
 
 def _missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -389,6 +402,7 @@ def _factorise(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[n
         kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
         raise InputError(
             f"{name} mixes labels that cannot be compared with each other ({kinds}); "
-            "convert them to one type, for example with str()."
+            "convert them to one type, for example with str().",
+            parameter=name,
         ) from error
     return classes, codes

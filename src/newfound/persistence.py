@@ -116,12 +116,18 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
     target = _path_text(path)
     if type(model) not in _DISCOVERERS.values():
         raise InputError(
-            f"Got a model of type {type(model).__name__}, but only these can be saved: {', '.join(_DISCOVERERS)}."
+            f"Got a model of type {type(model).__name__}, but only these can be saved: {', '.join(_DISCOVERERS)}.",
+            parameter="model",
+            value=model,
+            expected=f"one of {', '.join(_DISCOVERERS)}",
         )
     model._check_is_fitted()
     if type(model.encoder_) is not TableEncoder:
         raise InputError(
-            f"Got an encoder of type {type(model.encoder_).__name__}, but only a TableEncoder can be saved."
+            f"Got an encoder of type {type(model.encoder_).__name__}, but only a TableEncoder can be saved.",
+            parameter="encoder",
+            value=model.encoder_,
+            expected="a TableEncoder",
         )
     header, arrays = _header_of(model), _arrays_of(model)
     header["digest"] = _digest(header, arrays)
@@ -487,7 +493,10 @@ def _path_text(path: Any) -> str:
     except TypeError:
         text = None
     if not isinstance(text, str) or not text or "\0" in text:
-        raise InputError(f"Got path={shown(path)}, but expected the path of a file as a text or pathlib.Path.")
+        expected = "the path of a file as a text or pathlib.Path"
+        raise InputError(
+            f"Got path={shown(path)}, but expected {expected}.", parameter="path", value=path, expected=expected
+        )
     return text
 
 

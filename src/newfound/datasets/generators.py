@@ -129,7 +129,10 @@ def make_table(
     if n_numeric + n_categorical + n_dates == 0:
         raise InputError(
             "Got n_numeric=0, n_categorical=0 and n_dates=0, but expected at least one column that may tell classes "
-            "apart."
+            "apart.",
+            parameter="n_numeric",
+            value=n_numeric,
+            expected="at least one column",
         )
     sizes = _class_sizes(n_rows, n_known, n_novel, imbalance)
     rng = pick_generator(random_state)
@@ -168,7 +171,11 @@ def _class_sizes(n_rows: int, n_known: int, n_novel: int, imbalance: float) -> C
         raise InputError(
             f"Got n_rows={n_rows} for {n_known} known and {n_novel} novel classes with imbalance={imbalance:g}, but "
             f"expected at least {_MIN_CLASS_ROWS} rows in the smallest class. Ask for about {needed} rows, fewer "
-            "classes or less imbalance."
+            "classes or less imbalance.",
+            parameter="n_rows",
+            value=n_rows,
+            expected=f"at least {_MIN_CLASS_ROWS} rows in the smallest class",
+            cure=f"Ask for about {needed} rows, fewer classes or less imbalance.",
         )
     return sizes
 

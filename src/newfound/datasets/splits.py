@@ -73,7 +73,10 @@ def split_classes(
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 0 <= number < n_ways:
         raise InputError(
             f"Got number={number!r} for the class split of {name!r}, but expected a whole number from 0 to "
-            f"{n_ways - 1}: so many ways there are to choose {n_known} of its {len(classes)} classes."
+            f"{n_ways - 1}: so many ways there are to choose {n_known} of its {len(classes)} classes.",
+            parameter="number",
+            value=number,
+            expected=f"a whole number from 0 to {n_ways - 1}",
         )
     if number == 0:
         return tuple(known), tuple(novel)

@@ -122,7 +122,12 @@ class Explanation:
             if one.name == name:
                 return one
         names = [one.name for one in self.classes]
-        raise InputError(f"There is no novel class {name!r}; the novel classes are {shown(names, 200)}.")
+        raise InputError(
+            f"There is no novel class {name!r}; the novel classes are {shown(names, 200)}.",
+            parameter="name",
+            value=name,
+            expected=f"one of {shown(names, 200)}",
+        )
 
     def __iter__(self) -> Iterator[ClassExplanation]:
         return iter(self.classes)

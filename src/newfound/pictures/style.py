@@ -67,7 +67,13 @@ def sheet(paths: Sequence[Path], height: float, *, constrained: bool = True) -> 
     """
     for path in paths:
         if _kind(path) not in _BARE:
-            raise InputError(f"Got a picture named {str(path)!r}, but expected a name that ends in .png or .svg.")
+            expected = "a name that ends in .png or .svg"
+            raise InputError(
+                f"Got a picture named {str(path)!r}, but expected {expected}.",
+                parameter="path",
+                value=path,
+                expected=expected,
+            )
     load_extra("matplotlib", "A picture")
     from matplotlib import rc_context, style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -99,7 +105,12 @@ def _write(figure: Any, path: Path) -> None:
         with replacing(path) as fresh:
             fresh.write_bytes(content)
     except OSError as error:
-        raise InputError(f"The picture cannot be written to {path}: {error.strerror}. Choose another folder.") from None
+        raise InputError(
+            f"The picture cannot be written to {path}: {error.strerror}. Choose another folder.",
+            parameter="path",
+            value=path,
+            cure="Choose another folder.",
+        ) from None
 
 
 def _lean(svg: bytes) -> bytes:

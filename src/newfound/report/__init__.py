@@ -70,7 +70,7 @@ def write_report(
     # Said before the work rather than after it; unlike Path.is_dir, os.path.isdir is False where it may not look.
     if os.path.isdir(target) or not os.path.isdir(target.parent):
         what = "a folder" if os.path.isdir(target) else f"in {target.parent}, which is no folder"
-        raise InputError(f"Got path={str(path)!r}, which is {what}; name a file in a folder that exists.")
+        raise InputError.of("path", str(path), problem=f"which is {what}", cure="name a file in a folder that exists")
     facts = report_facts(model, X, y, title=title, n_map_rows=n_map_rows, random_state=random_state)
     content = render(facts)
     try:
@@ -78,6 +78,9 @@ def write_report(
             fresh.write_bytes(content.encode("utf-8", errors="replace"))  # a text may hold half a character
     except OSError as error:
         raise InputError(
-            f"The report cannot be written to {target}: {error.strerror}. Choose another folder."
+            f"The report cannot be written to {target}: {error.strerror}. Choose another folder.",
+            parameter="path",
+            value=path,
+            cure="Choose another folder.",
         ) from None
     return target
