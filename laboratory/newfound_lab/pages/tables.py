@@ -27,6 +27,7 @@ from newfound_lab.pages.cells import (
     place_of,
     run_cells,
 )
+from newfound_lab.pages.dataset_table import datasets
 from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
 from newfound_lab.pages.leads import LEAD_TABLES
 from newfound_lab.pages.open_world_tables import OPEN_WORLD_TABLES
@@ -369,6 +370,7 @@ _OF_SUMMARIES: dict[str, Callable[[Summaries], ResultTable]] = {
     "threshold": ranges.threshold,
 }
 _OF_LINES: dict[str, Callable[[Lines], ResultTable]] = {
+    "datasets": datasets,
     "search": _search,
     "cost": _cost,
     **LABEL_FREE_TABLES,

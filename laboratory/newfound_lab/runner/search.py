@@ -85,7 +85,7 @@ def search(
 
 
 def _paper_space(*, log_rates: bool) -> dict[str, Space]:
-    """Return the paper's ranges."""
+    """Return the ranges of the authors' page, but for the activations: those are Sigmoid, ReLU and None there."""
     return {
         "lr_classification": Real(1e-6, 1e-2, log=log_rates),
         "lr_clustering": Real(1e-6, 1e-2, log=log_rates),

@@ -219,7 +219,7 @@ def _search(dataset: str, n_seeds: int) -> Iterator[Trial]:
     """Run the paper's Bayesian search, and score the settings that it finds on the test rows.
 
     Learning rates are drawn on a log scale, as is usual for such a range; except for MNIST, which costs too much, also
-    uniformly: the rates that the paper found all lie where a uniform draw would look.
+    uniformly, as the page of the paper's authors says they were.
     """
     if dataset not in SETTINGS:
         return
