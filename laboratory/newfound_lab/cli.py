@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.errors import InputError
+from newfound_lab.research.commands import research
 
 if TYPE_CHECKING:
     from newfound_lab.datasets import Benchmark
@@ -57,6 +58,7 @@ DataDirOption = Annotated[
 
 DEFAULT_OUT = Path("newfound-bench")
 _MOST_MISSING = 15  # lines of what is missing, so that the table above them stays in sight
+app.add_typer(research, name="research")
 
 
 def main() -> None:

@@ -82,7 +82,7 @@ def judged(
 
 
 def lines_of_the_plan(n_seeds: int = 2, datasets: Sequence[str] | None = None) -> list[Line]:
-    """A line for every trial that there is."""
+    """A line for every trial that there is, and one for each experiment of the research log."""
     lines = []
     suites = ("all", "label-free", "open-world")
     planned = [trial for suite in suites for trial in plan(suite, n_seeds=n_seeds, datasets=datasets)]
@@ -99,7 +99,7 @@ def lines_of_the_plan(n_seeds: int = 2, datasets: Sequence[str] | None = None) -
         else:
             found = {"found": FOUND} if trial.experiment == "searched" else {}
             lines.append(_scored(trial, 0.5 + place % 37 / 100) | found)
-    return lines
+    return [*lines, choice("segment", [0.4, 0.5, 0.6, 0.7]), counting(3, 4, (2, 5), prior=5)]
 
 
 def _scored(trial: Trial, acc: float) -> Line:
@@ -185,3 +185,33 @@ def _pairs(dataset: str) -> Line:
 
 
 _DATA = {"search": _searched, "coefficients": _coefficients, "map": _map, "pairs": _pairs}
+
+
+# ---- the research log
+
+_CANDIDATES = [
+    ("columns", "k-means"),
+    ("whitened 1", "k-means"),
+    ("directions, whitened 0.5", "k-means"),
+    ("ranks", "Ward"),
+]
+
+
+def choice(dataset: str, acc: list[float], *, kind: str = "numeric", split: int = 1, **evidence: Any) -> dict[str, Any]:
+    trial = Trial("choice", dataset, "", "", "label-free", "transductive", 0, {"n_rows": 600}, split)
+    columns = {
+        "representation": [representation for representation, _ in _CANDIDATES],
+        "method": [method for _, method in _CANDIDATES],
+        "acc": acc,
+        "bacc": [value / 2 for value in acc],
+        "information": [0.0, 3.0, 1.0, 0.0],
+        "agreement": [0.0, 0.0, 1.0, 0.0],
+        "hidden": [0.0, -1.0, 0.0, None],
+    } | evidence
+    facts = {"kind": kind, "chosen": 3, "n_folds": 4, "trust_in_information": 0.0, "trust_in_accuracy": 1.0}
+    return trial.line({"candidates": columns, **facts})
+
+
+def counting(truth: int, n_classes: int, interval: tuple[int, int], **criteria: int) -> dict[str, Any]:
+    trial = Trial("counting", "segment", "", "", "label-free", "transductive", 0, {"n_rows": 600}, truth)
+    return trial.line({"truth": truth, "n_classes": n_classes, "interval": [*interval], "criteria": criteria})

@@ -32,6 +32,7 @@ from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
 from newfound_lab.pages.leads import LEAD_TABLES
 from newfound_lab.pages.open_world_tables import OPEN_WORLD_TABLES
 from newfound_lab.pages.rendering import Cell, ResultTable, html, html_page, latex, markdown
+from newfound_lab.pages.research_tables import RESEARCH_TABLES
 from newfound_lab.pages.summary import METRICS, ScoreSummary, show, show_difference, summarise
 from newfound_lab.paper import published
 from newfound_lab.paper.published import Score, Scores
@@ -48,7 +49,8 @@ def build_tables(lines: Lines) -> dict[str, ResultTable]:
     Names are those in ``TABLES``: "main" has BACC and ACC in the oracle regime, "main_nmi_ari" the two other metrics,
     "main_label_free" all four; "follow_up", "ablation_satimage" and "representations_mnist" set printed figures beside.
     Those of the label-free comparison are in :mod:`newfound_lab.pages.label_free_tables`, those of the open world in
-    :mod:`newfound_lab.pages.open_world_tables`.
+    :mod:`newfound_lab.pages.open_world_tables`, those of the research log in
+    :mod:`newfound_lab.pages.research_tables`.
     """
     summaries = summarise(line for line in lines if line["experiment"] != "label_free")  # averaged in its own way
     tables = {name: build(summaries) for name, build in _OF_SUMMARIES.items()}
@@ -376,6 +378,7 @@ _OF_LINES: dict[str, Callable[[Lines], ResultTable]] = {
     **LABEL_FREE_TABLES,
     **LEAD_TABLES,
     **OPEN_WORLD_TABLES,
+    **RESEARCH_TABLES,
 }
 
 TABLES = (*_OF_SUMMARIES, *_OF_LINES)

