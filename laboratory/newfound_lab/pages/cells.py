@@ -154,3 +154,9 @@ def differs(ours: Score, n_seeds: int, theirs: Score) -> bool:
     """Whether a mean ACC is further from the paper's than chance and rounding explain; see ``NOTES``."""
     error = sqrt((ours.sd or 0.0) ** 2 / n_seeds + (theirs.sd or 0.0) ** 2 / published.N_RUNS)
     return abs(ours.mean - theirs.mean) > max(2.0 * error, 1.0) + 1e-9
+
+
+def spread(values: Sequence[int]) -> str:
+    """Write the least and the largest of whole numbers."""
+    few, many = min(values), max(values)
+    return str(few) if few == many else f"{few} to {many}"

@@ -1,4 +1,4 @@
-"""Tables of the label-free comparison, and of the estimates of the number of novel classes."""
+"""Tables of the label-free comparison."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from newfound_lab.pages.captions import DATASETS, Lines, datasets_of, machine_of, names_of
-from newfound_lab.pages.cells import PARTIAL, TITLES, Row, dataset_cell, new_table
-from newfound_lab.pages.comparison import REFERENCE, Comparison, Estimates, Rank
+from newfound_lab.pages.captions import DATASETS, Lines, machine_of, names_of
+from newfound_lab.pages.cells import PARTIAL, TITLES, Row, dataset_cell, new_table, spread
+from newfound_lab.pages.comparison import REFERENCE, Comparison, Rank
+from newfound_lab.pages.n_classes_tables import N_CLASSES_TABLES
 from newfound_lab.pages.rendering import Cell, ResultTable
 from newfound_lab.pages.summary import show, show_difference, show_seconds
 from newfound_lab.paper import published
 from newfound_lab.paper.published import Score
-from newfound_lab.suites.experiments import N_CLASS_SPLITS
 
 Build = Callable[[Lines], ResultTable]
 
@@ -291,7 +291,7 @@ def _tuning(lines: Lines) -> ResultTable:
         rows.append(
             [
                 names_of(comparison.lines)[dataset],
-                _spread([line["n_tried"] for line in searches.values()]),
+                spread([line["n_tried"] for line in searches.values()]),
                 f"{n_left} of {len(searches)}",
                 *(show(score, "nmi") for score in scores),
                 *both,
@@ -319,11 +319,6 @@ def _tuning(lines: Lines) -> ResultTable:
     )
 
 
-def _spread(values: Sequence[int]) -> str:
-    few, many = min(values), max(values)
-    return str(few) if few == many else f"{few} to {many}"
-
-
 # ---- cost
 
 
@@ -347,82 +342,6 @@ def _cost(lines: Lines) -> ResultTable:
     )
 
 
-# ---- the number of novel classes
-
-
-def _n_classes(lines: Lines) -> ResultTable:
-    estimates = Estimates(lines)
-    rows: list[Row] = []
-    for name in estimates.names:
-        by_pair = estimates.of(name)
-        errors = np.concatenate(list(by_pair.values()))
-        weight = estimates.weight(name)
-        rows.append(
-            [
-                name,
-                str(len(by_pair)),
-                _percent(estimates.share_of_pairs(name, 0)),
-                _percent(estimates.share_of_pairs(name, 1)),
-                _percent(float(np.mean(np.abs(errors) <= 1))),
-                show_difference(Score(float(errors.mean())), Score(0.0), "nmi"),
-                f"{np.abs(errors).mean():.2f}",
-                "—" if weight is None else f"{weight:.2f}",
-            ]
-        )
-    return new_table(
-        "n_classes",
-        "Estimates of the number of novel classes",
-        "By each criterion alone, and combined. A pair of dataset and class split counts by the median of its seeds; "
-        "the error is the estimate minus the truth, mean over all estimates. Weight: of a criterion in the combined "
-        "estimate, mean over all estimates.",
-        [
-            "Estimate by",
-            "Pairs",
-            "Exact",
-            "Within 1",
-            "Within 1, of all estimates",
-            "Error",
-            "Absolute error",
-            "Weight",
-        ],
-        rows,
-        n_headers=1,
-    )
-
-
-def _n_classes_by_dataset(lines: Lines) -> ResultTable:
-    estimates = Estimates(lines)
-    rows: list[Row] = []
-    for dataset in datasets_of(estimates.lines):
-        own: list[Any] = [line for line in estimates.lines if line["dataset"] == dataset]
-        found = [line["n_classes"] for line in own]
-        shares = [_percent(estimates.share_of_pairs(name, 1, [dataset])) for name in estimates.names]
-        seconds = float(np.median([line["fit_seconds"] for line in own]))
-        name, truth = names_of(estimates.lines)[dataset], str(own[0]["n_novel"])
-        rows.append([name, truth, _spread(found), *shares, show_seconds(seconds)])
-    machines = sorted({machine_of(line) for line in estimates.lines})
-    return new_table(
-        "n_classes_datasets",
-        "Estimates of the number of novel classes, by dataset",
-        f"The combined estimates of all class splits (of {N_CLASS_SPLITS}) and seeds; then the share of class splits, "
-        "by the median of their seeds, with an estimate within 1 of the truth: combined, and by each criterion alone. "
-        f"Seconds: median, on {' and '.join(machines)}.",
-        [
-            "Dataset",
-            "Novel classes",
-            "Estimates",
-            *(f"Within 1, {name}" for name in estimates.names),
-            "Seconds",
-        ],
-        rows,
-        n_headers=1,
-    )
-
-
-def _percent(share: float | None) -> str:
-    return "—" if share is None else f"{100.0 * share:.0f} %"
-
-
 LABEL_FREE_TABLES: dict[str, Build] = {
     **{table_name("label_free", k): _overall(k) for k in K_TITLES},
     **{table_name(f"label_free_{metric}", k): _scores(metric, k) for k in K_TITLES for metric in _METRICS},
@@ -432,7 +351,6 @@ LABEL_FREE_TABLES: dict[str, Build] = {
     "label_free_follow_up": _follow_up,
     "label_free_tuning": _tuning,
     "label_free_seconds": _cost,
-    "n_classes": _n_classes,
-    "n_classes_datasets": _n_classes_by_dataset,
+    **N_CLASSES_TABLES,
 }
 """Builders of the tables, by name; those with k estimated end in "_estimated"."""
