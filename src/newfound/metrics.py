@@ -24,6 +24,7 @@ __all__ = [
     "expected_calibration_error",
     "match_classes",
     "novel_scores",
+    "open_world_accuracy",
     "open_world_scores",
 ]
 
@@ -235,6 +236,35 @@ def open_world_scores(
         told = np.asarray(told_novel)[novel]
         scores["told_novel"] = {"rows": int(novel.sum()), **novel_scores(truth[novel], told)}
     return scores
+
+
+def open_world_accuracy(
+    y_true: ArrayLike, y_pred: ArrayLike, known_classes: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Share of rows of known and novel classes that are predicted rightly, as in :func:`open_world_scores`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted classes, of one type.
+    known_classes : array-like of shape (n_known,)
+        The classes that were known; all others in `y_true` are novel.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows in the share; the matching of novel classes counts rows.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> open_world_accuracy(["a", "a", "b", "b"], ["a", "a", "novel_0", "a"], ["a"])
+    0.75
+    """
+    truth, found = _read_labels(y_true, "y_true"), _read_labels(y_pred, "y_pred")
+    _check_lengths(truth, found)
+    right = _right(truth, found, np.asarray(known_classes)).astype(np.float64)
+    return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight, np.float64)))
 
 
 def expected_calibration_error(confidence: ArrayLike, right: ArrayLike, *, n_bins: int = 15) -> float:

@@ -33,9 +33,10 @@ from newfound.discoverers import (
     TabularNCD,
     WhitenedKMeans,
 )
-from newfound.discoverers.base import Arrays, BaseDiscoverer
+from newfound.discoverers.base import BaseDiscoverer
+from newfound.discoverers.calibration import COLDEST, HOTTEST
 from newfound.discoverers.curation import Curation
-from newfound.discoverers.open_world import COLDEST, HOTTEST
+from newfound.discoverers.fitted import Arrays
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.tables import TableEncoder, all_classes
@@ -186,7 +187,7 @@ def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
 
 def _arrays_of(model: BaseDiscoverer) -> Arrays:
     arrays = {_ENCODER + name: array for name, array in model.encoder_.to_state()[1].items()}
-    arrays |= {_DISCOVERER + name: array for name, array in model._fitted_state().items()}
+    arrays |= {_DISCOVERER + name: array for name, array in model._fitted_arrays().items()}
     arrays |= {_CURATION + name: array for name, array in model.curation_.to_state()[1].items()}
     arrays[_LABELS] = model._codes_of(model.labels_)
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,3 +127,7 @@ class WhitenedSpace:
         whitened = (rows - self.centre) @ self.mapping
         placed: Floats = whitened / np.sqrt((whitened**2).sum(axis=1, keepdims=True) + self.softening)
         return placed
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything in it, for the model file."""
+        return {"centre": self.centre, "mapping": self.mapping, "softening": np.array([self.softening])}

@@ -2,61 +2,38 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from newfound.clustering.representations import principal_axes
-from newfound.clustering.whitening import whitening_map, within_class_covariance
-from newfound.discoverers.base import Arrays, Codes, Floats
-from newfound.discoverers.open_world import fit_temperature, rows_to_hold_out
-from newfound.discoverers.packed import PackedDiscoverer
+from newfound.discoverers.calibration import fit_temperature, rows_to_hold_out
+from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
+from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
+from newfound.discoverers.preparation import Preparation
 from newfound.errors import ModelFileError, warn_user
-from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
-from newfound.learning.machine import one_thread
-from newfound.learning.neighbours import neighbours_within
-from newfound.learning.progress import Progress
-from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.learning.fitted import consensus
+from newfound.learning.members import MemberSettings
+from newfound.learning.student import InputMap, Lesson, StudentNetworks, StudentTrainer
+from newfound.learning.trainer import Trained
 from newfound.records import Records
-from newfound.selection.evidence import Evidence, gather_evidence
-from newfound.selection.hidden_classes import FEWEST_KNOWN
-from newfound.selection.portfolio import build_portfolio
-from newfound.selection.ranking import Ranking, rank, remake
+from newfound.selection.chooser import Choice, Chooser
+from newfound.selection.judgement import judge
 from newfound.selection.sampling import sample_of_each
 from newfound.selection.space import Space
-from newfound.tables import Layout, TableEncoder
+from newfound.tables import TableEncoder
 from newfound.tables.state import finite_floats
+from newfound.tables.task import DiscoveryTask
 
-_LAYERS = [256, 256, 64]
-_DROPOUT = 0.1
-_HEAVY = 8.0  # standard deviations from which on a column has a heavy tail
-_RIDGE = 1.0
-_PORTFOLIO_ROWS = 3_000
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _FEW_ROWS = 10  # of every known class, however rare, from which the networks learn
-_N_TASKS = 8
-_IMITATION = 0.375  # share of the steps
-_N_NEIGHBOURS = 10
-_N_BEST = 4  # candidates that are made anew with more rows, and whose agreement is the confidence
-_UNSURE = 0.5
-_LITTLE_TRUST = 0.2
-_WIDE = 1.0  # width of the interval for the number of classes, as a share of the number, from which on it is doubtful
-_LESS_APART = 0.1  # share of edges within classes by which the novel ones may stay behind the hidden ones
-_ENOUGH_TRAINING = 0.5  # share of the epochs
-_FOUND_BY_ALL = 0.9  # mean hidden accuracy from which on it matters little which candidate is chosen
-# Shares of the time limit at which each step is to have ended; the networks get the rest.
-_TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE, _TIME_FOR_TRAINING = 0.25, 0.5, 0.93
+_TIME_FOR_TRAINING = 0.93  # share of the time limit at which the training is to have ended
 
 
-class AutoDiscoverer(PackedDiscoverer):
+class AutoDiscoverer(NetworkDiscoverer):
     """Novel classes without a single knob to tune, and without a single novel label.
 
     A portfolio of partitions of the unlabelled rows is made: many ways to measure distances, some of them learned from
@@ -118,11 +95,14 @@ class AutoDiscoverer(PackedDiscoverer):
     3
     """
 
-    hidden_layers = None
+    leaderboard_: Records
+    confidence_: float
+    class_confidence_: Floats
+    weaknesses_: list[str]
+
+    _state: StudentNetworks
     _search_space: ClassVar[Mapping[str, Space]] = {}  # it makes its choices itself
     _class_facts = ("class_confidence_",)
-    _holds_out = False  # the networks alone do without some rows, not the choice of a partition
-    _sharpens = True
 
     def __init__(
         self,
@@ -145,197 +125,71 @@ class AutoDiscoverer(PackedDiscoverer):
         self.random_state = random_state
         self.verbose = verbose
 
-    leaderboard_: Records
-    confidence_: float
-    class_confidence_: Floats
-    weaknesses_: list[str]
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.time_limit is not None:
             check_real("time_limit", self.time_limit, low=0, open_low=True)
         check_integer("training_steps", self.training_steps, low=0)
 
-    def _together_key(self) -> None:
-        return None  # the networks are but the last step of what each has to do by itself
-
     # ---- discovery
 
-    def _fit(self, X: Any, y: Any) -> None:
-        self._start = time.monotonic()
-        try:
-            super()._fit(X, y)
-        finally:
-            for name in ("_start", "_taught", "_sharpens"):
-                self.__dict__.pop(name, None)
-
-    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        self.input_ = InputMap.fit(rows, codes, self.encoder_.layout_)
-        learners = np.union1d(sample_of_each(codes, _MOST_ROWS, rng), _some_of_each_class(codes))
-        choice, some, self._taught = self._choose(rows[learners], codes[learners], n_novel, rng)
-        self._sharpens = not choice.is_lopsided
+    def _discover(self, prepared: Preparation) -> Discovery:
+        task, rng = prepared.task, prepared.rng
+        learners = np.union1d(sample_of_each(task.codes, _MOST_ROWS, rng), _some_of_each_class(task.codes))
+        chooser = Chooser(pick_device(self.device), self.verbose, prepared.started, self.time_limit)
+        choice = chooser.choose(task.take(learners), rng)
+        lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, chooser.deadline(_TIME_FOR_TRAINING))
+        trainer = StudentTrainer(self._member_settings(), pick_device(self.device), lesson)
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
-        held_out = rows_to_hold_out(codes, rng) if self._calibrates else np.empty(0, dtype=np.intp)
-        taught = np.setdiff1d(learners, held_out)
-        trained, _ = self._train_members(self.input_.transform(rows[taught]), codes[taught], n_novel, seeds)
-        self.network_ = self._load(trained)
-        self.temperature_ = fit_temperature(self._proba(rows[held_out]), codes[held_out]) if len(held_out) else 1.0
-        found = self._agree(rows, codes, n_novel, rng)
-        unlabelled = np.flatnonzero(codes < 0)
-        compared = np.intersect1d(unlabelled, learners[some])
-        self._judge(choice, found[np.searchsorted(unlabelled, compared)], n_novel)
-        return found
+        # The networks alone do without the rows that are held out, not the choice of a partition.
+        held_out = rows_to_hold_out(task.codes, rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
+        trained = _taught(trainer, task, np.setdiff1d(learners, held_out), seeds)
+        temperature = 1.0
+        if len(held_out):
+            temperature = fit_temperature(trained.state.proba(task.rows[held_out]), task.codes[held_out])
+        share = len(trained.history) / trainer.n_epochs if trainer.n_epochs else 1.0
+        facts = self._judged(prepared, choice, learners, trained.found, share)
+        return Discovery(trained.state, trained.found, temperature, trained.history, trained.member_found, facts)
 
-    def _deadline(self, share: float) -> float:
-        return math.inf if self.time_limit is None else self._start + share * self.time_limit
-
-    def _choose(
-        self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState
-    ) -> tuple[Ranking, NDArray[np.intp], Codes]:
-        """Choose among partitions; returns the choice, the rows it was made with, and the unlabelled rows' classes."""
-        layout = self.encoder_.layout_
-        n_unlabelled = int((codes < 0).sum())
-        if n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < n_novel + 2:  # one class, or a class for each row
-            partition = np.arange(n_unlabelled) % max(1, n_novel)
-            nothing_to_choose = Ranking(partition[None], [], np.empty(0), 1.0, False, False, Evidence(), Records())
-            return nothing_to_choose, np.arange(len(rows)), partition
-        some = sample_of_each(codes, _PORTFOLIO_ROWS, rng)
-        with Progress(_N_TASKS + 2, self.verbose) as progress:
-            begin = time.monotonic()
-            deadline = self._deadline(_TIME_FOR_PORTFOLIO)
-            with one_thread():  # of samples so small, threads that wait for each other take twice the time
-                progress.announce("making candidates")
-                portfolio = build_portfolio(rows[some], codes[some], layout, n_novel, rng, deadline=deadline)
-                progress.advance()
-                progress.announce("hiding known classes")
-                evidence = gather_evidence(
-                    rows,
-                    codes,
-                    layout,
-                    n_novel,
-                    rng,
-                    n_tasks=_N_TASKS,
-                    deadline=self._deadline(_TIME_FOR_EVIDENCE),
-                    seconds_each=time.monotonic() - begin,
-                    on_task=progress.advance,
-                )
-            choice = rank(portfolio, evidence, rng)
-            progress.announce("making the best anew")
-            many = (codes < 0) | np.isin(np.arange(len(codes)), some)
-            device = pick_device(self.device)
-            # With a time limit there is one graph of many rows, not one for each of several representations.
-            n_best = _N_BEST if self.time_limit is None else 1
-            shared = np.searchsorted(np.flatnonzero(codes < 0), some[codes[some] < 0])
-            partition = remake(
-                choice, rows[many], codes[many], layout, n_novel, rng, shared=shared, n_best=n_best, device=device
-            )
-            progress.advance()
-        return choice, some, partition
-
-    def _judge(self, choice: Ranking, found: Codes, n_novel: int) -> None:
-        """Say how sure the result is: ``found`` are the classes of the rows that took part in the choice."""
-        self.leaderboard_ = choice.leaderboard
-        judges = choice.partitions[:_N_BEST]
-        self.class_confidence_ = np.array([_overlap(found == j, judges) for j in range(n_novel)])
-        shares = np.bincount(found, minlength=n_novel) / max(1, len(found))
-        self.confidence_ = min(1.0, float(shares @ self.class_confidence_)) if n_novel else 1.0  # shares are rounded
-        self.weaknesses_ = self._weaknesses(choice, len(found), n_novel) if n_novel else []
-        if self.weaknesses_:
-            warn_user(f"The evidence for these novel classes is weak: {'; '.join(self.weaknesses_)}.")
-
-    def _weaknesses(self, choice: Ranking, n_rows: int, n_novel: int) -> list[str]:
-        reasons = []
-        if n_rows < _FEW_ROWS * n_novel:
-            reasons.append(f"there are only {n_rows} unlabelled rows for {n_novel} novel classes")
-        if hasattr(self, "n_classes_estimate_"):
-            low, high = self.n_classes_estimate_.interval
-            if high - low > _WIDE * n_novel:
-                reasons.append(f"the number of novel classes is uncertain: from {low} to {high} are plausible")
-        if n_novel > 1:
-            reasons += self._doubts_of_the_choice(choice)
-        if len(self.history_) < _ENOUGH_TRAINING * self._n_epochs():
-            reasons.append("the training of the networks ended early; allow more time")
-        return reasons
-
-    def _doubts_of_the_choice(self, choice: Ranking) -> list[str]:
-        reasons, evidence, n_known = [], choice.evidence, len(self.known_classes_)
-        if n_known <= FEWEST_KNOWN:
-            reasons.append(
-                f"there {'is' if n_known == 1 else 'are'} only {n_known} known class{'es' * (n_known != 1)}, too few "
-                "to see well which candidate finds hidden ones"
-            )
-        elif not evidence.n_folds:
-            reasons.append(
-                "there were too few rows, or there was no time, to hide known classes and see who finds them"
-            )
-        elif (
-            evidence.trust_in_information + evidence.trust_in_accuracy < _LITTLE_TRUST
-            and np.mean(list(evidence.accuracy.values())) < _FOUND_BY_ALL
-        ):
-            reasons.append("the known classes say little about how the novel ones differ")
-        if evidence.n_folds and choice.within < evidence.within - _LESS_APART:
-            reasons.append(
-                f"the novel classes are less apart than the known ones ({choice.within:.0%} of the nearest rows are of "
-                f"the same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
-            )
-        if choice.is_holes:
-            reasons.append("a novel class is little else than the rows in which one column has no value")
-        if self.confidence_ < _UNSURE:
-            reasons.append(f"the best candidates disagree (confidence {self.confidence_:.2f})")
-        return reasons
-
-    # ---- the networks
-
-    def _default_layers(self, n_features: int) -> list[int]:
-        return _LAYERS
-
-    def _n_inputs(self) -> int:
-        return int(self.input_.projection.shape[1])
-
-    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        encoder = PackedMLP(
-            self.n_members, widths, dropout=_DROPOUT, activate_last=True, batch_norm=True, streams=streams
+    def _judged(
+        self, prepared: Preparation, choice: Choice, learners: NDArray[np.intp], found: Codes, trained: float
+    ) -> dict[str, Any]:
+        """Say how sure the result is; returns the attributes that say so."""
+        unlabelled = np.flatnonzero(prepared.task.codes < 0)
+        compared = np.intersect1d(unlabelled, learners[choice.compared])
+        judgement = judge(
+            choice.ranking,
+            found[np.searchsorted(unlabelled, compared)],
+            prepared.task.n_novel,
+            n_known=prepared.task.n_known,
+            estimate=prepared.estimate,
+            trained=trained,
         )
-        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
+        if judgement.weaknesses:
+            warn_user(f"The evidence for these novel classes is weak: {'; '.join(judgement.weaknesses)}.")
+        return {
+            "leaderboard_": choice.ranking.leaderboard,
+            "confidence_": judgement.confidence,
+            "class_confidence_": judgement.class_confidence,
+            "weaknesses_": judgement.weaknesses,
+        }
 
-    def _settings(self) -> DistillationSettings:
-        # Sharpening evens out the sizes of the classes.
-        imitation = round(_IMITATION * self.training_steps) if self._sharpens else self.training_steps
-        return DistillationSettings(
-            imitation_steps=imitation,
-            refinement_steps=self.training_steps - imitation,
-            deadline=self._deadline(_TIME_FOR_TRAINING),
-        )
+    def _trainer(self, settings: MemberSettings) -> StudentTrainer:
+        return StudentTrainer(settings, pick_device(self.device))
 
-    def _n_epochs(self) -> int:
-        settings = self._settings()
-        return sum(-(-steps // STEPS_IN_EPOCH) for steps in (settings.imitation_steps, settings.refinement_steps))
+    # ---- the model file
 
-    def _train(
-        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
-    ) -> None:
-        progress.announce("neighbour search")
-        neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
-        partition = torch.full_like(codes, -1)
-        partition[codes < 0] = torch.as_tensor(self._taught, device=codes.device)
-        distil(network, rows, neighbours, codes, partition, self._settings(), streams, progress)
+    def _restore_state(self, arrays: Mapping[str, NDArray[Any]]) -> StudentNetworks:
+        inputs = InputMap.restore(arrays, self.encoder_.layout_.n_columns)
+        trainer = self._trainer(self._member_settings())
+        networks = trainer.restore(arrays, len(self.known_classes_), self._n_found, inputs.projection.shape[1])
+        return StudentNetworks.of(networks, inputs)
 
-    def _run(
-        self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]
-    ) -> tuple[Floats, ...]:
-        return super()._run(self.input_.transform(rows), compute)
-
-    # ---- persistence
-
-    def _fitted_state(self) -> Arrays:
-        return super()._fitted_state() | self._shared_state()
-
-    def _shared_state(self) -> Arrays:
+    def _fitted_arrays(self) -> Arrays:
         confidence = {"class_confidence": self.class_confidence_, "confidence": np.array([self.confidence_])}
-        return self.input_.state() | confidence
+        return super()._fitted_arrays() | confidence
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.input_ = InputMap.restore(arrays, self.encoder_.layout_)
         super()._restore_fitted(arrays)
         self.class_confidence_ = _shares(arrays, "class_confidence", len(self.novel_classes_))
         self.confidence_ = float(_shares(arrays, "confidence", 1)[0])
@@ -352,6 +206,16 @@ class AutoDiscoverer(PackedDiscoverer):
         self.leaderboard_, self.weaknesses_ = Records(leaderboard), list(weaknesses)
 
 
+def _taught(trainer: StudentTrainer, task: DiscoveryTask, rows: NDArray[np.intp], seeds: list[int]) -> Trained:
+    """Train the student on some rows of a task, and let it vote on all unlabelled ones."""
+    inputs = InputMap.fit(task)
+    lesson = task.take(rows)
+    parameters, progress = trainer.train_members(replace(lesson, rows=inputs.transform(lesson.rows)), seeds)
+    student = StudentNetworks.of(trainer.freeze(parameters, task.n_known, task.n_novel), inputs)
+    state, found, member_found = consensus(student, task.unlabelled_rows)
+    return Trained(state, found, member_found, progress.history)
+
+
 def _shares(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats:
     """Return a saved array of n numbers from 0 to 1."""
     shares = finite_floats(arrays, name, (n,))
@@ -363,74 +227,3 @@ def _shares(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats:
 def _some_of_each_class(codes: Codes) -> NDArray[np.intp]:
     """Row numbers of a few rows of every known class, so that no sample misses one."""
     return np.concatenate([np.flatnonzero(codes == known)[:_FEW_ROWS] for known in range(codes.max(initial=-1) + 1)])
-
-
-def _overlap(inside: NDArray[np.bool_], judges: Codes) -> float:
-    """Mean over partitions of the overlap of a class, given by its rows, with the most similar class there."""
-    overlaps = []
-    for partition in judges:
-        shared = np.bincount(partition[inside], minlength=partition.max(initial=0) + 1)
-        joint = np.bincount(partition, minlength=len(shared)) + inside.sum() - shared
-        overlaps.append(float((shared / np.maximum(1, joint)).max()))
-    return float(np.mean(overlaps))
-
-
-@dataclass(frozen=True)
-class InputMap:
-    """From encoded rows to the networks' input: heavy tails squashed, then whitened by the known classes.
-
-    Attributes
-    ----------
-    heavy : ndarray of shape (d,), bool
-        Columns with a heavy tail.
-    centre : ndarray of shape (d,)
-        Mean of each column, squashed where it is heavy.
-    projection : ndarray of shape (d, m)
-    """
-
-    heavy: NDArray[np.bool_]
-    centre: Floats
-    projection: Floats
-
-    @classmethod
-    def fit(cls, rows: Floats, codes: Codes, layout: Layout) -> InputMap:
-        """Fit to encoded rows (n, d) and known codes (n,)."""
-        heavy = (np.abs(rows - rows.mean(axis=0)).max(axis=0) > _HEAVY * rows.std(axis=0)) & ~layout.categorical
-        squashed = _squashed(rows, heavy)
-        centre = squashed.mean(axis=0)
-        centred = squashed - centre
-        axes = principal_axes(centred)
-        projection = axes @ whitening_map(within_class_covariance(centred @ axes, codes), _RIDGE)
-        spread = float((centred @ projection).std())
-        return cls(heavy, centre, projection / (spread if spread > 0 else 1.0))
-
-    def transform(self, rows: Floats) -> Floats:
-        """Map rows (n, d) to (n, m)."""
-        mapped: Floats = (_squashed(rows, self.heavy) - self.centre) @ self.projection
-        return mapped
-
-    def state(self) -> Arrays:
-        """Arrays for the model file."""
-        return {
-            "input.heavy": self.heavy.astype(np.float64),
-            "input.centre": self.centre,
-            "input.projection": self.projection,
-        }
-
-    @classmethod
-    def restore(cls, arrays: Mapping[str, NDArray[Any]], layout: Layout) -> InputMap:
-        """Read `state`; ModelFileError where the arrays do not fit the columns."""
-        d = layout.n_columns
-        return cls(
-            finite_floats(arrays, "input.heavy", (d,)) > 0,
-            finite_floats(arrays, "input.centre", (d,)),
-            finite_floats(arrays, "input.projection", (d, -1)),
-        )
-
-
-def _squashed(rows: Floats, heavy: NDArray[np.bool_]) -> Floats:
-    if not heavy.any():
-        return rows
-    squashed = rows.copy()
-    squashed[:, heavy] = np.arcsinh(rows[:, heavy])
-    return squashed

@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from newfound.discoverers.curatable import Curatable, TrainingRows
+from newfound.discoverers.calibration import at_temperature, fit_temperature, rows_to_hold_out
+from newfound.discoverers.curatable import Curatable
 from newfound.discoverers.curation import Curation
-from newfound.discoverers.naming import carried_names
-from newfound.discoverers.open_world import at_temperature, fit_temperature, rows_to_hold_out
-from newfound.discoverers.parameters import check_integer, check_real, pick_generator
+from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
+from newfound.discoverers.parameters import check_integer, check_real
+from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
 from newfound.errors import InputError, ModelFileError, warn_user
-from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.metrics import open_world_accuracy
+from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
-from newfound.tables import Labels, Table, TableEncoder, all_classes, as_table, novel_class_names, read_labels
-from newfound.tables.cells import missing_mask
+from newfound.tables import TableEncoder, all_classes, as_table, novel_class_names, read_labels
 from newfound.tables.labels import mark_unlabelled
 from newfound.tables.state import checked_array
-
-Arrays = dict[str, NDArray[Any]]
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from newfound.tables.task import DiscoveryTask
 
 
 class NotFittedError(InputError, SklearnNotFittedError):
     """The discoverer was asked to predict before `fit`."""
 
 
-class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator):
+class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every discoverer.
 
     A discoverer finds novel classes among the unlabelled rows of a table and predicts known or novel classes for new
-    rows. A subclass implements `_check_parameters`, `_discover`, `_proba`, `_novel_proba` and `_latent`, which see
-    encoded rows and class codes only, and the pairs `_fitted_state`, `_restore_fitted` and, where it has something to
-    tell, `_facts`, `_restore_facts` for saving and loading.
-
-    All of these speak of the `_n_found` novel classes that the discoverer found. What people made of them since is
-    added here, on the way out, as is the temperature.
+    rows. A subclass implements three things: `_check_parameters`; `_learn`, which makes a `Discovery` of a task; and
+    `_restore_state`, which reads the arrays of that discovery's state back from a model file. Tables, labels and names
+    are handled here, and so is what people make of the classes after `fit`.
 
     Attributes
     ----------
@@ -55,10 +49,6 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     """
 
     _needs_known_classes: ClassVar[bool] = True
-    # Whether rows to calibrate by are held out of `_discover`. A discoverer that chooses them itself says False, and
-    # sets `temperature_` in its `_discover` if `_calibrates`.
-    _holds_out: ClassVar[bool] = True
-    _calibrates: bool = False  # what fit was asked, while it runs
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
 
     n_novel_classes: int | Literal["auto"]
@@ -70,6 +60,8 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     history_: list[dict[str, Any]]
     n_classes_estimate_: NClassesEstimate
     n_features_in_: int
+
+    _state: FittedState
 
     # ---- what users call
 
@@ -89,21 +81,20 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Returns
         -------
         self
-            On an error the discoverer is left as it was. Where it was fitted before, a novel class of mostly the same
-            rows as an earlier one keeps its name, and no other gets a name that was used before.
+            An earlier fit leaves no trace; `keep_names` carries its names over. On an error the discoverer is left as
+            it was.
         """
         if not isinstance(calibrate, (bool, np.bool_)):
-            raise InputError(f"Got calibrate={calibrate!r}, but expected True or False.")
-        before = dict(self.__dict__)
-        try:
-            self._calibrates = bool(calibrate)
-            self._fit(X, y)
-            del self._calibrates
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        return self
+            raise InputError.of("calibrate", calibrate, "True or False")
+        self._check_parameters()
+        self._check_n_novel_classes()
+        self._check_encoder()
+        prepared = prepare(self, X, y, calibrate=bool(calibrate))
+        return self._conclude(prepared, self._discover(prepared))
+
+    def fit_predict(self, X: Any, y: Any = None, *, calibrate: bool = True) -> NDArray[Any]:
+        """Find the novel classes, and return the class of each row: ``labels_``; parameters as in `fit`."""
+        return self.fit(X, y, calibrate=calibrate).labels_
 
     def predict(self, X: Any, *, abstain: float | None = None) -> NDArray[Any]:
         """Predict a known or a novel class for each row.
@@ -147,6 +138,42 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         novel: Floats = self.predict_proba(X)[:, len(self.known_classes_) :].sum(axis=1)
         return np.minimum(novel, 1.0)  # sums are rounded
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose class is predicted rightly: known classes by name, novel ones after a matching.
+
+        A label in `y` that was known to `fit` must be predicted by its name. All other labels are true novel classes:
+        each novel class of the discoverer is paired with at most one of them, as in
+        :func:`newfound.metrics.match_classes`. Unlabelled rows of `y` are left out.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_columns)
+        y : labels of shape (n,)
+            True classes; -1, None or NaN where a row's class is not known.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows in the share; the matching counts rows.
+
+        Returns
+        -------
+        float
+            From 0 to 1; NaN, with a warning, where `y` has no labelled row.
+
+        Examples
+        --------
+        >>> from newfound import KMeansDiscoverer
+        >>> X, y = [[0.0], [1.0], [9.0], [5.0]], ["ant", "ant", None, None]
+        >>> KMeansDiscoverer(2, random_state=0).fit(X, y).score(X, ["ant", "ant", "bee", "wasp"])
+        1.0
+        """
+        predicted = self.predict(X)
+        labels = read_labels(y, len(predicted))
+        if not labels.labelled.any():
+            warn_user("y has no labelled rows to score; the score is NaN.")
+            return float("nan")
+        truth = labels.known_classes[labels.codes[labels.labelled]]
+        weights = None if sample_weight is None else np.asarray(sample_weight)[labels.labelled]
+        return open_world_accuracy(truth, predicted[labels.labelled], self.known_classes_, sample_weight=weights)
+
     def transform(self, X: Any) -> Floats:
         """Map rows to the representation in which the classes are told apart; shape (n, n_latent)."""
         return self._latent(self._encode(X))
@@ -167,29 +194,34 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Raise InputError for a parameter that cannot be used."""
         raise NotImplementedError
 
-    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        """Learn from encoded rows (n, d) and known codes (n,); return the novel class 0.. of each unlabelled row."""
+    def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
+        """Find the novel classes of a task."""
         raise NotImplementedError
 
-    def _proba(self, rows: Floats) -> Floats:
-        """Probabilities of the known, then the novel classes; (n, d) to (n, n_classes)."""
+    def _restore_state(self, arrays: Mapping[str, NDArray[Any]]) -> FittedState:
+        """Read `FittedState.arrays` back; ModelFileError where arrays, parameters and classes do not fit together."""
         raise NotImplementedError
 
-    def _novel_proba(self, rows: Floats) -> Floats:
-        """Probabilities of the novel classes alone; (n, d) to (n, n_novel)."""
-        raise NotImplementedError
+    # ---- what subclasses may add
 
-    def _latent(self, rows: Floats) -> Floats:
-        """Latent representation; (n, d) to (n, n_latent)."""
-        raise NotImplementedError
+    def _discover(self, prepared: Preparation) -> Discovery:
+        """Find the novel classes, and fit the temperature to rows that were held out of it."""
+        task = prepared.task
+        held_out = rows_to_hold_out(task.codes, prepared.rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
+        if not len(held_out):
+            return self._learn(task, prepared.rng)
+        learned = np.setdiff1d(np.arange(len(task.rows)), held_out)
+        discovery = self._learn(task.take(learned), prepared.rng)
+        proba = discovery.state.proba(task.rows[held_out])
+        return replace(discovery, temperature=fit_temperature(proba, task.codes[held_out]))
 
-    def _fitted_state(self) -> Arrays:
-        """Arrays that hold what `_discover` learned."""
-        raise NotImplementedError
+    def _fitted_arrays(self) -> Arrays:
+        """Arrays for the model file."""
+        return self._state.arrays()
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what `_discover` learned; ModelFileError where arrays and classes do not fit together."""
-        raise NotImplementedError
+        """Read `_fitted_arrays` back."""
+        self._state = self._restore_state(arrays)
 
     def _facts(self) -> dict[str, list[Any]]:
         """Return lists for users that are saved with the discoverer: of texts, or of dicts of numbers and texts."""
@@ -218,141 +250,49 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Number of novel classes that were found, before anybody merged or split them."""
         return self.curation_.n_found
 
-    def _fit(self, X: Any, y: Any) -> None:
-        earlier = copy.copy(self) if self._is_fitted() else None
-        rows, labels, n_novel, rng = self._prepare(X, y)
-        found = self._discover_calibrated(rows, labels.codes, n_novel, rng)
-        self._conclude(labels, found)
-        self._training_rows = TrainingRows.sample(rows, np.flatnonzero(labels.unlabelled))
-        if earlier is not None:
-            self._carry_names(earlier, X, labels, found)
-
-    def _discover_calibrated(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        """As `_discover`, and fit the temperature to rows that were held out of it."""
-        held_out = rows_to_hold_out(codes, rng) if self._calibrates and self._holds_out else np.empty(0, dtype=np.intp)
-        if not len(held_out):
-            return self._discover(rows, codes, n_novel, rng)
-        learned = np.setdiff1d(np.arange(len(rows)), held_out)
-        found = self._discover(rows[learned], codes[learned], n_novel, rng)
-        self.temperature_ = fit_temperature(self._proba(rows[held_out]), codes[held_out])
-        return found
-
-    def _prepare(self, X: Any, y: Any) -> tuple[Floats, Labels, int, np.random.RandomState]:
-        """Check everything, fit the encoder and name the classes; returns what `_discover` needs."""
-        self._forget()
-        self._check_parameters()
-        self._check_n_novel_classes()
-        self._check_encoder()
-        rng = pick_generator(self.random_state)
-        if y is None and self._needs_known_classes:
-            raise self._no_known_classes("requires y to be passed, but the target y is None")
-        table = as_table(X)
-        labels = read_labels(y, table.n_rows)
-        if table.n_rows < 2:
-            raise InputError(
-                f"X has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
-            )
-        self._check_labels(labels.n_known, int(labels.unlabelled.sum()))
-        _warn_of_the_target(table, labels)
-        self.encoder_ = TableEncoder() if self.encoder is None else clone(self.encoder)
-        rows = self.encoder_.fit_table(table).transform_table(table)
-        self._copy_features_in()
-        n_novel = self._count_novel(rows, labels.codes, rng)
-        self._name_classes(labels.known_classes, n_novel)
-        self.history_ = []
-        self.temperature_ = 1.0
-        return rows, labels, n_novel, rng
-
-    def _conclude(self, labels: Labels, found: Codes) -> None:
-        """Keep what was found for the unlabelled rows."""
-        codes, n_novel = labels.codes.copy(), len(self.novel_classes_)
-        codes[labels.unlabelled] = labels.n_known + found
-        self.labels_ = self.classes_[codes]
-        self._used_names = tuple(self.novel_classes_.tolist())
-        self._warn_of_empty_classes(n_novel - len(np.unique(found)), n_novel)
-
-    def _carry_names(self, earlier: Self, X: Any, labels: Labels, found: Codes) -> None:
-        """Call novel classes as an earlier fit did where they have mostly the same rows."""
-        kinds = [(one.known_classes_.dtype.kind, one.novel_classes_.dtype.kind) for one in (self, earlier)]
-        if kinds[0] != kinds[1]:
-            return
-        before = earlier.novel_classes_[:0]
-        if len(earlier.novel_classes_) and len(found):
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    before = earlier.predict_novel(X)[labels.unlabelled]
-            except InputError:  # the table has other columns
-                return
-        names = carried_names(before, found, self._n_found, self.known_classes_, earlier._used_names)
-        self._used_names = earlier._used_names
-        self._adopt(names.tolist())
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit learned."""
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
-
-    def _check_n_novel_classes(self) -> None:
-        if isinstance(self.n_novel_classes, str) and self.n_novel_classes == "auto":
-            return
-        try:
-            check_integer("n_novel_classes", self.n_novel_classes, low=1)
-        except InputError as error:
-            raise InputError(f"{str(error)[:-1]}, or 'auto' to have the number estimated.") from None
-
-    def _check_encoder(self) -> None:
-        if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
-            raise InputError(f"Got encoder={self.encoder!r}, but expected None or a TableEncoder, e.g. TableEncoder().")
-
-    def _check_labels(self, n_known: int, n_unlabelled: int) -> None:
-        """Refuse or warn about labels from which little can be learned."""
-        name = type(self).__name__
-        if self._needs_known_classes and n_known == 0:
-            raise self._no_known_classes("learns from known classes, but y has no labelled rows")
-        if n_unlabelled == 0:
-            warn_user(
-                f"y has no unlabelled rows, so there is nothing to discover; {name} becomes a classifier of the "
-                f"{n_known} known classes. Mark rows of unknown class with -1, None or NaN."
-            )
-        elif self.n_novel_classes != "auto" and self.n_novel_classes > n_unlabelled:
-            raise InputError(
-                f"Got n_novel_classes={self.n_novel_classes}, but there are only {n_unlabelled} unlabelled rows. "
-                "Ask for fewer novel classes, or 'auto'."
-            )
-        if self._needs_known_classes and n_known == 1:
-            warn_user(
-                "y has one class among its labelled rows: one known class says little about what makes a class, so the "
-                "novel classes rest on the unlabelled rows alone."
-            )
-
-    def _no_known_classes(self, problem: str) -> InputError:
-        return InputError(
-            f"{type(self).__name__} {problem}. Pass the known classes in y, with -1, None or NaN where a row is "
-            "unlabelled, or use KMeansDiscoverer or SpectralDiscoverer, which need no labels."
-        )
-
-    @staticmethod
-    def _warn_of_empty_classes(n_empty: int, n_novel: int) -> None:
+    def _conclude(self, prepared: Preparation, discovery: Discovery) -> Self:
+        """Take over what was found, all at once."""
+        labels, n_novel = prepared.labels, prepared.task.n_novel
+        n_empty = n_novel - len(np.unique(discovery.found))
         if n_empty:
             warn_user(
                 f"{n_empty} of the {n_novel} novel classes have no rows: fewer were found among the unlabelled rows. "
                 "Lower n_novel_classes, or fit again with another random_state or other settings."
             )
+        self._forget()
+        self.encoder_ = prepared.encoder
+        self._copy_features_in()
+        if prepared.estimate is not None:
+            self.n_classes_estimate_ = prepared.estimate
+        self.curation_ = Curation(labels.n_known, n_novel)
+        self.known_classes_ = labels.known_classes
+        self.novel_classes_ = novel_class_names(labels.known_classes, n_novel)
+        self.classes_ = all_classes(labels.known_classes, self.novel_classes_)
+        self._used_names = tuple(self.novel_classes_.tolist())
+        self.labels_ = self.classes_[labels.codes_with(discovery.found)]
+        if discovery.member_found is not None:
+            self.member_labels_ = self.classes_[labels.codes_with(discovery.member_found)]
+        self.temperature_ = discovery.temperature
+        self.history_ = discovery.history
+        self._state = discovery.state
+        for name, fact in discovery.facts.items():
+            setattr(self, name, fact)
+        return self
 
-    def _count_novel(self, rows: Floats, codes: Codes, rng: np.random.RandomState) -> int:
-        if (codes >= 0).all():
-            return 0
-        if self.n_novel_classes == "auto":
-            self.n_classes_estimate_ = estimate_from_rows(rows, codes, int(rng.randint(2**31 - 1)))
-            return self.n_classes_estimate_.n_classes
-        return int(self.n_novel_classes)
+    def _forget(self) -> None:
+        """Drop what an earlier fit learned."""
+        parameters = self.get_params(deep=False)
+        for name in [name for name in vars(self) if name not in parameters]:
+            delattr(self, name)
 
-    def _name_classes(self, known_classes: NDArray[Any], n_novel: int) -> None:
-        self.curation_ = Curation(len(known_classes), n_novel)
-        self.known_classes_ = known_classes
-        self.novel_classes_ = novel_class_names(known_classes, n_novel)
-        self.classes_ = all_classes(known_classes, self.novel_classes_)
+    def _check_n_novel_classes(self) -> None:
+        if isinstance(self.n_novel_classes, str) and self.n_novel_classes == "auto":
+            return
+        check_integer("n_novel_classes", self.n_novel_classes, low=1, or_else=", or 'auto' to have it estimated")
+
+    def _check_encoder(self) -> None:
+        if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
+            raise InputError.of("encoder", self.encoder, "None or a TableEncoder, e.g. TableEncoder()")
 
     def _copy_features_in(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -374,6 +314,14 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise ModelFileError(f"array {name!r} holds codes of classes that do not exist.")
         return codes
 
+    def _proba(self, rows: Floats) -> Floats:
+        """Probabilities of the classes that were found; (n, d) to (n, n_classes)."""
+        return self._state.proba(rows)
+
+    def _latent(self, rows: Floats) -> Floats:
+        """Latent representation; (n, d) to (n, n_latent)."""
+        return self._state.latent(rows)
+
     def _curated_proba(self, rows: Floats) -> Floats:
         """Probabilities of all classes as users know them; (n, d) to (n, n_classes)."""
         found = at_temperature(self._proba(rows), self.temperature_)
@@ -382,7 +330,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _curated_novel_proba(self, rows: Floats) -> Floats:
         """Shares of the novel classes as users know them; (n, d) to (n, n_novel)."""
         n_known = len(self.known_classes_)
-        found = np.hstack([np.zeros((len(rows), n_known)), self._novel_proba(rows)])
+        found = np.hstack([np.zeros((len(rows), n_known)), self._state.novel_proba(rows)])
         return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)[:, n_known:]
 
     def _encode(self, X: Any) -> Floats:
@@ -405,6 +353,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self._is_fitted()
 
     def __sklearn_tags__(self) -> Any:
+        # Not a classifier in scikit-learn's sense: stratified folds and label checks fail on missing labels.
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
@@ -412,18 +361,3 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags.target_tags.required = self._needs_known_classes
         tags.non_deterministic = False
         return tags
-
-
-def _warn_of_the_target(table: Table, labels: Labels) -> None:
-    """Warn of a column that says what y says: the same classes, and missing where y is."""
-    unlabelled = labels.unlabelled
-    if not labels.n_known or not unlabelled.any():
-        return
-    first = int(unlabelled.argmax())
-    for name, values in table.columns.items():
-        if not missing_mask(values[first : first + 1])[0] or not np.array_equal(missing_mask(values), unlabelled):
-            continue
-        _, groups = np.unique(values[~unlabelled], return_inverse=True)
-        pairs = np.unique(np.stack([groups, labels.codes[~unlabelled]]), axis=1)
-        if pairs.shape[1] == labels.n_known == groups.max() + 1:
-            warn_user(f"Column {name!r} of X says what y says. If it is the target, leave it out of X.")

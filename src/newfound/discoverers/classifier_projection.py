@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from torch import Tensor
-
 from newfound.discoverers.latent_kmeans import LatentKMeans
-from newfound.discoverers.parameters import check_choice
-from newfound.learning.batches import shuffled_batches
-from newfound.learning.losses import classification_loss
-from newfound.learning.machine import prepared_for
-from newfound.learning.optimisers import adamw
-from newfound.learning.progress import Progress
-from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.discoverers.parameters import check_choice, pick_device
+from newfound.learning.members import MemberSettings
+from newfound.learning.projection import ClassifierTrainer
 from newfound.tables import TableEncoder
 
-_MIN_WIDTH = 4
 _PROJECTIONS = ("before", "after")
 
 
@@ -117,30 +110,5 @@ class ClassifierProjection(LatentKMeans):
         super()._check_parameters()
         check_choice("projection", self.projection, _PROJECTIONS)
 
-    def _default_layers(self, n_features: int) -> list[int]:
-        return [max(_MIN_WIDTH, n_features // share) for share in (2, 3)]
-
-    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        dropout = self._of_members("dropout")
-        # One classifier for both readings; the encoder is the part of it that projects rows for k-means.
-        activated = self.projection == "after"
-        encoder = PackedMLP(self.n_members, widths, dropout=dropout, activate_last=activated, streams=streams)
-        # The classifier knows of no novel class: k-means finds those in what the encoder makes of the rows.
-        head_dropout = None if activated else dropout
-        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, 0, streams, head_dropout=head_dropout)
-
-    def _train(
-        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
-    ) -> None:
-        labelled = (codes >= 0).nonzero()[:, 0]
-        optimiser = adamw(network.parameters(), self._of_members("learning_rate"))
-        network.train()
-        with prepared_for(self.n_members * self.batch_size * rows.shape[1], rows.device):
-            for losses in progress.epochs("classification", self.epochs):
-                for batch in shuffled_batches(labelled.shape[0], self.batch_size, streams):
-                    index = labelled[batch]
-                    loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
-                    optimiser.zero_grad()
-                    loss.sum().backward()
-                    optimiser.step()
-                    losses.add(cross_entropy=loss)
+    def _trainer(self, settings: MemberSettings) -> ClassifierTrainer:
+        return ClassifierTrainer(settings, pick_device(self.device))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import cohen_kappa_score
 
 from newfound.clustering.centroids import fit_centroids
 from newfound.discoverers.curation import Curation, Merge, Split, Step
-from newfound.discoverers.naming import check_name, part_names, plain
+from newfound.discoverers.naming import carried_names, check_name, part_names, plain
 from newfound.discoverers.parameters import check_integer, check_real
 from newfound.errors import InputError, warn_user
 from newfound.tables import all_classes, read_labels
@@ -22,23 +21,7 @@ from newfound.tables.labels import class_array, mark_unlabelled
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_MOST_REMEMBERED = 5_000
 _N_INIT = 10
-_SAME_TABLE = 0.3  # agreement of its predictions with labels_ beyond chance, which for another table is about 0
-
-
-class TrainingRows(NamedTuple):
-    """Some of the encoded rows (m, d) that a discoverer was fitted to, and their numbers (m,) in that table."""
-
-    places: NDArray[np.intp]
-    rows: NDArray[np.floating[Any]]
-
-    @classmethod
-    def sample(cls, rows: Floats, places: NDArray[np.intp]) -> TrainingRows:
-        """Keep rows at even distances, in half the memory; no random number is drawn."""
-        some = np.linspace(0, len(places) - 1, min(len(places), _MOST_REMEMBERED)).astype(np.intp)
-        limits = np.finfo(np.float32)
-        return cls(places[some], np.clip(rows[places[some]], limits.min, limits.max).astype(np.float32))
 
 
 class Curatable:
@@ -59,13 +42,12 @@ class Curatable:
     curation_: Curation
 
     _used_names: tuple[Any, ...]
-    _training_rows: TrainingRows | None = None
 
     # ---- what the discoverer brings
 
-    predict: Callable[..., NDArray[Any]]
     predict_proba: Callable[[Any], Floats]
     _encode: Callable[[Any], Floats]
+    _curated_proba: Callable[[Floats], Floats]
     _latent: Callable[[Floats], Floats]
     _codes_of: Callable[[NDArray[Any]], NDArray[np.int32]]
     _check_is_fitted: Callable[[], None]
@@ -127,7 +109,7 @@ class Curatable:
         names[step.classes[0]] = self._merged_name(places, into)
         return self._adopt(names[len(self.known_classes_) :], step)
 
-    def split(self, class_: Any, n: int, X: Any = None) -> Self:
+    def split(self, class_: Any, n: int, X: Any, *, training: bool = False) -> Self:
         """Divide a novel class, by k-means among its rows in the latent space.
 
         Parameters
@@ -137,11 +119,12 @@ class Curatable:
         n : int
             Number of parts, at least 2. The largest comes first. Parts of "name" are called "name_1", "name_2", ...;
             where classes are numbers, the parts get the next free ones.
-        X : table of shape (n_rows, n_columns), optional
-            Rows to learn the parts from. In the table of `fit` these are the ones that ``labels_`` says to be of the
-            class, in any other table those that are predicted to be. By default they are among up to 5,000 unlabelled
-            rows that the discoverer remembers; one that was loaded from a file remembers none, and knows the table of
-            `fit` by predictions that agree with ``labels_``.
+        X : table of shape (n_rows, n_columns)
+            Rows to learn the parts from: those that are predicted to be of the class.
+        training : bool, default=False
+            True says that `X` is the table of `fit`, row by row. Its rows of the class are then those that ``labels_``
+            names, and ``labels_`` says which part each of them belongs to. Without, ``labels_`` names the largest part
+            for all of them.
 
         Returns
         -------
@@ -151,18 +134,70 @@ class Curatable:
         Examples
         --------
         >>> from newfound import KMeansDiscoverer
-        >>> model = KMeansDiscoverer(1, random_state=0).fit([[0.0], [9.0], [9.5], [5.0]], ["ant", None, None, None])
-        >>> model.split("novel_0", 2).labels_.tolist()
+        >>> X, y = [[0.0], [9.0], [9.5], [5.0]], ["ant", None, None, None]
+        >>> model = KMeansDiscoverer(1, random_state=0).fit(X, y)
+        >>> model.split("novel_0", 2, X, training=True).labels_.tolist()
         ['ant', 'novel_0_1', 'novel_0_1', 'novel_0_2']
         """
         place = self._novel_place(class_)
         check_integer("n", n, low=2)
-        rows, at_hand = self._rows_to_split(place, X)
-        step = _split_of(place, self._latent(rows.astype(np.float64)), n, self._name(place))
-        parts = self._parts_of_training_rows(step, at_hand)
+        if X is None:
+            raise InputError("Got X=None, but expected a table with rows of the class to split.")
+        rows = self._encode(X)
+        of_class = (self._training_codes(len(rows)) if training else self._curated_codes(rows)) == place
+        latent = self._latent(rows[of_class])
+        step = _split_of(place, latent, n, self._name(place))
+        parts = np.zeros(len(self.labels_), dtype=np.int64)
+        if training:
+            parts[of_class] = step.shares(latent).argmax(axis=1)
+        else:
+            self._warn_of_unplaced(class_)
         names = part_names(self._name(place), n, self.known_classes_, self._used_names)
         novel, at = self._novel_names(), place - len(self.known_classes_)
         return self._adopt([*novel[:at], *names, *novel[at + 1 :]], step, parts)
+
+    def keep_names(self, earlier: Any, X: Any) -> Self:
+        """Call novel classes as an earlier discoverer does, where they have mostly the same rows.
+
+        Parameters
+        ----------
+        earlier : discoverer
+            Fitted, with classes of the same type.
+        X : table of shape (n, n_columns)
+            Rows to compare by, such as the table of `fit`; those count that this discoverer says to be novel.
+
+        Returns
+        -------
+        self
+            A novel class takes the name of an earlier one if the two share at least half of the rows that are in
+            either. All others get names that the earlier discoverer never used.
+
+        Examples
+        --------
+        >>> from newfound import KMeansDiscoverer
+        >>> X, y = [[0.0], [1.0], [9.0], [5.0]], ["ant", "ant", None, None]
+        >>> before = KMeansDiscoverer(2, random_state=0).fit(X, y).rename({"novel_0": "bee"})
+        >>> KMeansDiscoverer(2, random_state=0).fit(X, y).keep_names(before, X).classes_.tolist()
+        ['ant', 'bee', 'novel_1']
+        """
+        if not hasattr(earlier, "_used_names"):
+            raise InputError(f"Got earlier={shown(earlier)}, but expected a fitted discoverer.")
+        own, others = self.novel_classes_.dtype.kind, earlier.novel_classes_.dtype.kind
+        if own != others:
+            raise InputError(
+                f"Got an earlier discoverer whose classes are such as {shown(earlier.classes_[0].item())}, but those "
+                f"of this one are such as {shown(self.classes_[0].item())}; names are kept among classes of one type."
+            )
+        codes = self._curated_codes(self._encode(X))
+        novel, n_known = codes >= len(self.known_classes_), len(self.known_classes_)
+        before = earlier.novel_classes_[:0]
+        if len(earlier.novel_classes_) and novel.any():
+            before = earlier.predict_novel(X)[novel]
+        found, used = codes[novel] - n_known, earlier._used_names
+        names = carried_names(before, found, len(self.novel_classes_), self.known_classes_, used).tolist()
+        self._adopt(names)
+        self._used_names = tuple(dict.fromkeys([*used, *names]))
+        return self
 
     def to_labels(
         self, X: Any, y: Any = None, *, accept: Iterable[Any] | None = None, abstain: float | None = None
@@ -299,45 +334,27 @@ class Curatable:
             raise InputError(f"Got accept={shown(accept)}, but expected a list of novel classes, or None for all.")
         return np.array(sorted({self._novel_place(one) for one in accept}), dtype=np.intp)
 
-    def _rows_to_split(self, place: int, X: Any) -> tuple[NDArray[np.floating[Any]], TrainingRows | None]:
-        """Return encoded rows (m, d) of a class to split it by, and the training rows that are at hand."""
-        at_hand, class_ = self._training_rows, self.classes_[place]
-        if X is not None:
-            rows, predicted = self._encode(X), self.predict(X)
-            if not self._is_table_of_fit(rows, predicted):
-                return rows[predicted == class_], at_hand
-            at_hand = TrainingRows(np.arange(len(rows)), rows)
-        if at_hand is None:
+    def _training_codes(self, n_rows: int) -> NDArray[np.int32]:
+        """Places of the training rows' classes, for a table of so many rows that is said to be that of `fit`."""
+        if n_rows != len(self.labels_):
             raise InputError(
-                f"Got X=None, but this {type(self).__name__} remembers no rows to split a class by; pass X, a table "
-                "with rows of that class."
+                f"Got training=True with an X of {n_rows} rows, but the table of fit had {len(self.labels_)}; pass "
+                "that table, or leave training out."
             )
-        return at_hand.rows[self.labels_[at_hand.places] == class_], at_hand
+        return self._codes_of(self.labels_)
 
-    def _is_table_of_fit(self, rows: Floats, predicted: NDArray[Any]) -> bool:
-        """Whether encoded rows (m, d) are the training rows, by those that are remembered, else by their classes."""
-        remembered = self._training_rows
-        if len(rows) != len(self.labels_):
-            return False
-        if remembered is None:
-            equal = np.array_equal(self.labels_, predicted)  # of a single class there is no agreement beyond chance
-            return equal or bool(cohen_kappa_score(self.labels_, predicted) > _SAME_TABLE)
-        return np.array_equal(rows[remembered.places].astype(np.float32), remembered.rows)
+    def _curated_codes(self, rows: Floats) -> NDArray[np.intp]:
+        """Places of the classes that are predicted for encoded rows (n, d)."""
+        codes: NDArray[np.intp] = self._curated_proba(rows).argmax(axis=1)
+        return codes
 
-    def _parts_of_training_rows(self, step: Split, at_hand: TrainingRows | None) -> Codes:
-        """Part of each training row; the first, which is the largest, for rows that are not at hand."""
-        parts = np.zeros(len(self.labels_), dtype=np.int64)
-        left = self.labels_ == self.classes_[step.class_]
-        if at_hand is not None:
-            latent = self._latent(at_hand.rows.astype(np.float64))
-            parts[at_hand.places] = step.shares(latent).argmax(axis=1)
-            left[at_hand.places] = False
-        if left.any():
+    def _warn_of_unplaced(self, class_: Any) -> None:
+        n_rows = int((self.labels_ == class_).sum())
+        if n_rows:
             warn_user(
-                f"labels_ of {left.sum()} training rows that were not at hand name the largest part of "
-                f"{shown(self._name(step.class_))}. To have them placed, pass the table of fit as X."
+                f"labels_ of {n_rows} training rows name the largest part of {shown(plain(class_))}. To have each "
+                "placed in its part, pass the table of fit as X, with training=True."
             )
-        return parts
 
 
 def _split_of(place: int, latent: Floats, n: int, name: Any) -> Split:

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from newfound.clustering.centroids import fit_centroids
-from newfound.discoverers.base import Codes, Floats
 from newfound.discoverers.centroid import CentroidDiscoverer
+from newfound.discoverers.fitted import Codes, Floats
 from newfound.tables import TableEncoder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,14 +11,65 @@ from numpy.typing import NDArray
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
 from newfound.clustering.spectral_space import SpectralSpace
-from newfound.discoverers.base import Arrays, Codes, Floats
+from newfound.discoverers.fitted import Arrays, Discovery, Floats
 from newfound.discoverers.neighbour import NeighbourDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real
 from newfound.selection.space import ENCODINGS, Real, Whole
 from newfound.tables import TableEncoder
 from newfound.tables.state import finite_floats
+from newfound.tables.task import DiscoveryTask
 
 _MAX_COMPONENTS = 100  # more novel classes than this are told apart in as many dimensions
+
+
+@dataclass(frozen=True, eq=False)
+class SpectralState:
+    """Novel classes that are centroids among the eigenvectors of a graph; known ones by the neighbours there.
+
+    Attributes
+    ----------
+    space : SpectralSpace
+    centroids : ndarray of shape (n_novel, n_components)
+    variance : float
+        Of the rows around their centroids.
+    """
+
+    space: SpectralSpace
+    centroids: Floats
+    variance: float
+
+    def classify(self, directions: Floats) -> Floats:
+        """Probabilities of the novel classes, by eigenvectors; (n, n_components) to (n, n_novel)."""
+        return centroid_proba(directions, self.centroids, self.variance)
+
+    def proba(self, rows: Floats) -> Floats:
+        """Probabilities of the known, then the novel classes; (n, d) to (n, n_classes)."""
+        shares, directions = self.space.place(rows)
+        if not len(self.centroids):
+            return shares[:, :-1]
+        return np.hstack([shares[:, :-1], shares[:, -1:] * self.classify(directions)])
+
+    def novel_proba(self, rows: Floats) -> Floats:
+        """Probabilities of the novel classes alone; (n, d) to (n, n_novel)."""
+        return self.classify(self.space.place(rows)[1])
+
+    def latent(self, rows: Floats) -> Floats:
+        """Shares of the known classes among the neighbours, then the eigenvectors; (n, d) to (n, n_latent)."""
+        shares, directions = self.space.place(rows)
+        return np.hstack([shares[:, :-1], shares[:, -1:] * directions])
+
+    def arrays(self) -> Arrays:
+        """Arrays for the model file."""
+        # As long as a voter is unlabelled, it does not matter which of the novel classes it is said to have.
+        codes = np.where(self.space.codes < 0, self.space.n_known, self.space.codes)
+        return {
+            "voters": self.space.anchors,
+            "voter_codes": codes.astype(np.int32),
+            "coordinates": self.space.coordinates,
+            "weak": self.space.weak,
+            "centroids": self.centroids,
+            "variance": np.array([self.variance]),
+        }
 
 
 class NCDSpectral(NeighbourDiscoverer):
@@ -98,6 +150,13 @@ class NCDSpectral(NeighbourDiscoverer):
         self.encoder = encoder
         self.random_state = random_state
 
+    _state: SpectralState
+
+    @property
+    def centroids_(self) -> Floats:
+        """Centroid of each novel class among the eigenvectors; shape (n_novel, n_components)."""
+        return self._state.centroids
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.n_components is not None:
@@ -105,62 +164,31 @@ class NCDSpectral(NeighbourDiscoverer):
         check_real("regularisation", self.regularisation, low=0, open_low=True)
         check_integer("n_init", self.n_init, low=1)
 
-    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        drawn = np.concatenate(self._sample(codes, n_novel, rng))
-        n_components = min(n_novel, _MAX_COMPONENTS) if self.n_components is None else self.n_components
-        self._space = SpectralSpace.learn(
-            rows[drawn],
-            codes[drawn],
-            len(self.known_classes_),
+    def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
+        drawn = np.concatenate(self._sample(task.codes, task.n_novel, rng))
+        n_components = min(task.n_novel, _MAX_COMPONENTS) if self.n_components is None else self.n_components
+        space = SpectralSpace.learn(
+            task.rows[drawn],
+            task.codes[drawn],
+            task.n_known,
             n_components,
             self.n_neighbors,
             self.regularisation,
             rng,
         )
-        # As long as a voter is unlabelled, it does not matter which of the novel classes it is said to have.
-        voter_codes = np.where(self._space.codes < 0, len(self.known_classes_), self._space.codes)
-        self._keep_voters(self._space.anchors, voter_codes)
-        self.centroids_, self.variance_ = np.empty((0, 0)), 1.0
-        if not n_novel:
-            return np.empty(0, dtype=np.int64)
-        directions = self._space.place(rows[codes < 0])[1]
+        if not task.n_novel:
+            return Discovery(SpectralState(space, np.empty((0, 0)), 1.0), np.empty(0, dtype=np.int64))
+        directions = space.place(task.unlabelled_rows)[1]
         unlabelled = np.full(len(directions), -1)
-        self.centroids_, self.variance_ = fit_centroids(directions, unlabelled, n_novel, self.n_init, rng)
-        found: Codes = self._classify(directions).argmax(axis=1)
-        return found
+        state = SpectralState(space, *fit_centroids(directions, unlabelled, task.n_novel, self.n_init, rng))
+        return Discovery(state, state.classify(directions).argmax(axis=1))
 
-    def _classify(self, directions: Floats) -> Floats:
-        """Probabilities of the novel classes, by places among the unlabelled rows."""
-        return centroid_proba(directions, self.centroids_, self.variance_)
-
-    def _proba(self, rows: Floats) -> Floats:
-        shares, directions = self._space.place(rows)
-        if not self._n_found:
-            return shares[:, :-1]
-        return np.hstack([shares[:, :-1], shares[:, -1:] * self._classify(directions)])
-
-    def _novel_proba(self, rows: Floats) -> Floats:
-        return self._classify(self._space.place(rows)[1])
-
-    def _latent(self, rows: Floats) -> Floats:
-        shares, directions = self._space.place(rows)
-        return np.hstack([shares[:, :-1], shares[:, -1:] * directions])
-
-    def _fitted_state(self) -> Arrays:
-        return super()._fitted_state() | {
-            "coordinates": self._space.coordinates,
-            "weak": self._space.weak,
-            "centroids": self.centroids_,
-            "variance": np.array([self.variance_]),
-        }
-
-    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._restore_fitted(arrays)
+    def _restore_state(self, arrays: Mapping[str, NDArray[Any]]) -> SpectralState:
         n_known, n_novel = len(self.known_classes_), self._n_found
-        codes = np.where(self._voter_codes < n_known, self._voter_codes, -1)
-        n_unlabelled = int((codes < 0).sum())
+        voters, voter_codes = self._restore_voters(arrays)
+        codes = np.where(voter_codes < n_known, voter_codes, -1)
         weak = finite_floats(arrays, "weak", (-1,) if n_novel else (0,))
-        coordinates = finite_floats(arrays, "coordinates", (n_unlabelled, len(weak)))
-        self._space = SpectralSpace(self._voters, codes, coordinates, weak, n_known, self._n_voters)
-        self.centroids_ = finite_floats(arrays, "centroids", (n_novel, len(weak)))
-        self.variance_ = float(finite_floats(arrays, "variance", (1,), positive=True)[0])
+        coordinates = finite_floats(arrays, "coordinates", (int((codes < 0).sum()), len(weak)))
+        space = SpectralSpace(voters, codes, coordinates, weak, n_known, self.n_neighbors)
+        centroids = finite_floats(arrays, "centroids", (n_novel, len(weak)))
+        return SpectralState(space, centroids, float(finite_floats(arrays, "variance", (1,), positive=True)[0]))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.discoverers.base import Arrays, BaseDiscoverer, Codes, Floats
+from newfound.discoverers.base import BaseDiscoverer
+from newfound.discoverers.fitted import Codes, Floats
 from newfound.discoverers.parameters import check_integer
 from newfound.errors import InputError, ModelFileError
 from newfound.selection.sampling import sample
@@ -20,10 +21,6 @@ class NeighbourDiscoverer(BaseDiscoverer):
 
     n_neighbors: int
     max_rows: int
-
-    _n_voters: int
-    _voters: Floats
-    _voter_codes: Codes
 
     def _check_parameters(self) -> None:
         check_integer("n_neighbors", self.n_neighbors, low=1)
@@ -38,19 +35,12 @@ class NeighbourDiscoverer(BaseDiscoverer):
         labelled, unlabelled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         return sample(labelled, self.max_rows, rng), sample(unlabelled, self.max_rows, rng)
 
-    def _keep_voters(self, rows: Floats, codes: Codes) -> None:
-        """Keep rows (m, d) that vote, and their classes (m,), known or novel."""
-        self._n_voters = self.n_neighbors  # kept, since a parameter set after fit counts from the next fit on
-        self._voters, self._voter_codes = rows, codes
-
-    def _fitted_state(self) -> Arrays:
-        return {"voters": self._voters, "voter_codes": self._voter_codes.astype(np.int32)}
-
-    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+    def _restore_voters(self, arrays: Mapping[str, NDArray[Any]]) -> tuple[Floats, Codes]:
+        """Rows (m, d) that vote and their classes (m,), from a model file."""
         codes = self._codes_from(arrays, "voter_codes", (-1,), len(self.known_classes_) + self._n_found)
         if len(codes) > len(self.labels_):
             raise ModelFileError(f"{len(codes)} rows vote, but only {len(self.labels_)} were there to learn from.")
         if self._n_found and codes.max() < len(self.known_classes_):
             raise ModelFileError("no row votes for a novel class.")
         rows = finite_floats(arrays, "voters", (len(codes), self.encoder_.layout_.n_columns))
-        self._keep_voters(rows, codes.astype(np.int64))
+        return rows, codes.astype(np.int64)

@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
-from torch.nn.functional import embedding  # picks rows several times as fast as an index
-
 from newfound.discoverers.latent_kmeans import LatentKMeans
-from newfound.discoverers.parameters import check_real
-from newfound.learning.batches import MixedBatches
-from newfound.learning.losses import classification_loss
-from newfound.learning.machine import prepared_for
-from newfound.learning.optimisers import adamw
-from newfound.learning.progress import Progress
-from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear, PackedMLP, UnitLength
+from newfound.discoverers.parameters import check_real, pick_device
+from newfound.learning.members import MemberSettings
+from newfound.learning.projection import PBNTrainer
 from newfound.selection.space import Real, Space
 from newfound.tables import TableEncoder
-
-_MIN_WIDTH = 64  # in fewer dimensions the directions of a narrow table's rows cannot tell its classes apart
 
 
 class PBN(LatentKMeans):
@@ -138,36 +128,5 @@ class PBN(LatentKMeans):
         super()._check_parameters()
         check_real("w", self.w, low=0, high=1)
 
-    def _default_layers(self, n_features: int) -> list[int]:
-        return [max(_MIN_WIDTH, n_features)] * 2
-
-    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        encoder = PackedMLP(self.n_members, widths, dropout=self._of_members("dropout"), streams=streams)
-        # A part of the encoder, so that no step can leave it out.
-        encoder.append(UnitLength())
-        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, 0, streams)
-
-    def _train(
-        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
-    ) -> None:
-        # What restores the rows serves the training only and is thrown away afterwards.
-        widths = [layer.weight.shape[-1] for layer in network.encoder.children() if isinstance(layer, PackedLinear)]
-        mirrored = [*reversed(widths), rows.shape[1]]
-        dropout, rates = self._of_members("dropout"), self._of_members("learning_rate")
-        decoder = PackedMLP(self.n_members, mirrored, dropout=dropout, streams=streams).to(rows.device)
-        batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], self.batch_size)
-        w = torch.as_tensor(self._of_members("w"), dtype=rows.dtype, device=rows.device)
-        optimiser = adamw([*network.parameters(), *decoder.parameters()], rates)
-        network.train()
-        with prepared_for(self.n_members * batches.batch_rows * max(mirrored), rows.device):
-            for losses in progress.epochs("projection", self.epochs):
-                for index in batches.epoch(streams):
-                    batch, labelled = embedding(index, rows), index[:, : batches.n_labelled]
-                    latent = network.encoder(batch)
-                    logits = network.classification(latent[:, : batches.n_labelled])
-                    cross_entropy = classification_loss(logits, codes[labelled])
-                    reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
-                    optimiser.zero_grad()
-                    (w * cross_entropy + (1 - w) * reconstruction).sum().backward()
-                    optimiser.step()
-                    losses.add(cross_entropy=cross_entropy, reconstruction=reconstruction)
+    def _trainer(self, settings: MemberSettings) -> PBNTrainer:
+        return PBNTrainer(settings, pick_device(self.device))

@@ -3,16 +3,67 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import SpectralClustering
 from sklearn.neighbors import KNeighborsClassifier
 
-from newfound.discoverers.base import Codes, Floats
+from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
 from newfound.discoverers.neighbour import NeighbourDiscoverer
 from newfound.selection.space import ENCODINGS, Whole
 from newfound.tables import TableEncoder
+from newfound.tables.task import DiscoveryTask
+
+
+@dataclass(frozen=True, eq=False)
+class VoterState:
+    """Training rows that vote, the nearest ones on each new row.
+
+    Attributes
+    ----------
+    voters : ndarray of shape (m, d)
+    codes : ndarray of shape (m,), int64
+        Their classes, known or novel.
+    n_known, n_novel, n_neighbors : int
+        Number of known and of novel classes, and of the voters on a row.
+    """
+
+    voters: Floats
+    codes: Codes
+    n_known: int
+    n_novel: int
+    n_neighbors: int
+
+    def proba(self, rows: Floats) -> Floats:
+        """Shares of the votes for the known, then the novel classes; (n, d) to (n, n_classes)."""
+        return self._votes(rows, 0)
+
+    def novel_proba(self, rows: Floats) -> Floats:
+        """Shares of the votes where only rows of novel classes vote; (n, d) to (n, n_novel)."""
+        return self._votes(rows, self.n_known)
+
+    def latent(self, rows: Floats) -> Floats:
+        """Return the rows themselves."""
+        return rows
+
+    def arrays(self) -> Arrays:
+        """Arrays for the model file."""
+        return {"voters": self.voters, "voter_codes": self.codes.astype(np.int32)}
+
+    def _votes(self, rows: Floats, first_class: int) -> Floats:
+        """Votes of the nearest rows of the classes from ``first_class`` on; (n, d) to (n, number of these classes)."""
+        may_vote = self.codes >= first_class
+        n_neighbors = min(self.n_neighbors, int(may_vote.sum()))
+        # The nearer a voter the more it counts, so that a training row keeps its own class.
+        classifier = KNeighborsClassifier(n_neighbors, weights="distance")
+        classifier.fit(self.voters[may_vote], self.codes[may_vote] - first_class)
+        votes = np.zeros((len(rows), self.n_known + self.n_novel - first_class))
+        votes[:, classifier.classes_] = classifier.predict_proba(rows)
+        return votes
 
 
 class SpectralDiscoverer(NeighbourDiscoverer):
@@ -66,12 +117,13 @@ class SpectralDiscoverer(NeighbourDiscoverer):
         self.encoder = encoder
         self.random_state = random_state
 
-    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        known, sample = self._sample(codes, n_novel, rng)
-        found = self._cluster(rows[sample], n_novel, rng)
-        voters = np.concatenate([rows[known], rows[sample]])
-        self._keep_voters(voters, np.concatenate([codes[known], len(self.known_classes_) + found]))
-        return self._novel_proba(rows[codes < 0]).argmax(axis=1) if n_novel else found
+    def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
+        known, sample = self._sample(task.codes, task.n_novel, rng)
+        found = self._cluster(task.rows[sample], task.n_novel, rng)
+        voters = np.concatenate([task.rows[known], task.rows[sample]])
+        codes = np.concatenate([task.codes[known], task.n_known + found])
+        state = VoterState(voters, codes, task.n_known, task.n_novel, self.n_neighbors)
+        return Discovery(state, state.novel_proba(task.unlabelled_rows).argmax(axis=1) if task.n_novel else found)
 
     def _cluster(self, rows: Floats, n_novel: int, rng: np.random.RandomState) -> Codes:
         """Spectral clusters 0, 1, ..., the largest first; (n, d) to (n,)."""
@@ -91,23 +143,6 @@ class SpectralDiscoverer(NeighbourDiscoverer):
         ordered: Codes = np.argsort(by_size)[found].astype(np.int64)
         return ordered
 
-    def _vote(self, rows: Floats, first_class: int) -> Floats:
-        """Votes of the nearest rows of the classes from ``first_class`` on; (n, d) to (n, number of these classes)."""
-        voters = self._voter_codes >= first_class
-        n_classes = len(self.known_classes_) + self._n_found - first_class
-        n_neighbors = min(self._n_voters, int(voters.sum()))
-        # The nearer a voter the more it counts, so that a training row keeps its own class.
-        classifier = KNeighborsClassifier(n_neighbors, weights="distance")
-        classifier.fit(self._voters[voters], self._voter_codes[voters] - first_class)
-        votes = np.zeros((len(rows), n_classes))
-        votes[:, classifier.classes_] = classifier.predict_proba(rows)
-        return votes
-
-    def _proba(self, rows: Floats) -> Floats:
-        return self._vote(rows, 0)
-
-    def _novel_proba(self, rows: Floats) -> Floats:
-        return self._vote(rows, len(self.known_classes_))
-
-    def _latent(self, rows: Floats) -> Floats:
-        return rows
+    def _restore_state(self, arrays: Mapping[str, NDArray[Any]]) -> VoterState:
+        voters, codes = self._restore_voters(arrays)
+        return VoterState(voters, codes, len(self.known_classes_), self._n_found, self.n_neighbors)

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
-
 from newfound.discoverers.packed import PackedDiscoverer
-from newfound.discoverers.parameters import check_choice, check_dropout, check_integer, check_real
+from newfound.discoverers.parameters import check_choice, check_dropout, check_integer, check_real, pick_device
 from newfound.errors import InputError
-from newfound.learning.augmentation import Views, majority_categories
-from newfound.learning.batches import MixedBatches
-from newfound.learning.joint import JointSettings, train_jointly
-from newfound.learning.neighbours import neighbours_within
-from newfound.learning.pretraining import PretrainingSettings, pretrain
-from newfound.learning.progress import Progress
-from newfound.nn import ACTIVATIONS, DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.learning.members import MemberSettings
+from newfound.learning.tabular_ncd import TabularNCDTrainer
+from newfound.nn import ACTIVATIONS
 from newfound.selection.space import Choice, Real, Space, Whole
 from newfound.tables import TableEncoder
 
 STEPS = ("ssl", "ce", "bce", "mse")
-_POSITIVES = 1 / 3
-_MIN_WIDTH = 16  # in fewer dimensions the directions of a narrow table's rows cannot tell its classes apart
 
 
 class TabularNCD(PackedDiscoverer):
@@ -190,63 +181,5 @@ class TabularNCD(PackedDiscoverer):
         if any(step not in STEPS for step in steps):
             raise InputError(f"Got without={self.without!r}, but expected a list of some of {', '.join(STEPS)}.")
 
-    def _default_layers(self, n_features: int) -> list[int]:
-        return [max(_MIN_WIDTH, n_features)] * 2
-
-    def _build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
-        dropout = self._of_members("dropout")
-        encoder = PackedMLP(self.n_members, widths, activation=self.activation, dropout=dropout, streams=streams)
-        return DiscoveryNetwork(encoder, self.n_members, widths[-1], n_known, n_novel, streams)
-
-    def _pretrain_epochs(self) -> int:
-        return 0 if "ssl" in self.without else self.pretrain_epochs
-
-    def _n_epochs(self) -> int:
-        return self._pretrain_epochs() + self.epochs
-
-    def _train(
-        self, network: DiscoveryNetwork, rows: Tensor, codes: Tensor, streams: MemberStreams, progress: Progress
-    ) -> None:
-        layout = self.encoder_.layout_
-        groups = torch.as_tensor(layout.groups, device=rows.device)
-        alone = None if layout.n_groups == rows.shape[1] else groups
-        pretraining = PretrainingSettings(epochs=self._pretrain_epochs())
-        pretrain(network.encoder, network.n_latent, rows, alone, pretraining, streams, progress)
-        progress.announce("neighbour search")
-        categorical = torch.as_tensor(layout.categorical, device=rows.device)
-        views = _views(rows, codes, groups, categorical, self._of_members("k_neighbors"))
-        train_jointly(network, views, codes, self._joint_settings(codes), streams, progress)
-
-    def _joint_settings(self, codes: Tensor) -> JointSettings:
-        batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], self.batch_size)
-
-        def positives(top_k: float | None) -> int:
-            if top_k is None:
-                return max(1, int(batches.n_unlabelled / max(1, self._n_found) * _POSITIVES))
-            return max(1, int(batches.batch_rows / 2 * top_k / 100))
-
-        top_k = self._of_members("top_k")
-        return JointSettings(
-            n_positives=[positives(one) for one in top_k] if isinstance(top_k, list) else positives(top_k),
-            threshold=self._of_members("similarity_threshold"),
-            w1=self._of_members("w1"),
-            w2=self._of_members("w2"),
-            lr_classification=self._of_members("lr_classification"),
-            lr_clustering=self._of_members("lr_clustering"),
-            epochs=self.epochs,
-            batch_size=self.batch_size,
-            without=frozenset(self.without),
-        )
-
-
-def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int | Sequence[int]) -> Views:
-    """Make the SMOTE-NC views of the training rows."""
-    of_members = k_neighbors if isinstance(k_neighbors, Sequence) else [k_neighbors]
-    # Neighbours by direction, as in the paper's published code.
-    neighbours = neighbours_within(torch.nn.functional.normalize(rows, dim=1), codes, max(of_members))
-    own_k = None if len(of_members) == 1 else torch.tensor(of_members, device=rows.device)[:, None]
-    if not categorical.any():
-        return Views(rows, neighbours, own_k=own_k)
-    majorities = {k: majority_categories(rows, neighbours[:, :k], groups, categorical) for k in set(of_members)}
-    majority = majorities[of_members[0]] if own_k is None else torch.stack([majorities[k] for k in of_members])
-    return Views(rows, neighbours, categorical, majority, own_k)
+    def _trainer(self, settings: MemberSettings) -> TabularNCDTrainer:
+        return TabularNCDTrainer(settings, pick_device(self.device))

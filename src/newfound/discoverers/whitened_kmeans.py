@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clustering.whitening import WhitenedSpace
-from newfound.discoverers.base import Arrays, Codes, Floats
 from newfound.discoverers.centroid import CentroidDiscoverer
 from newfound.discoverers.parameters import check_real
 from newfound.selection.space import ENCODINGS, Real
 from newfound.tables import TableEncoder
 from newfound.tables.state import finite_floats
+from newfound.tables.task import DiscoveryTask
 
 
 class WhitenedKMeans(CentroidDiscoverer):
@@ -78,25 +77,12 @@ class WhitenedKMeans(CentroidDiscoverer):
         super()._check_parameters()
         check_real("ridge", self.ridge, low=0)
 
-    def _discover(self, rows: Floats, codes: Codes, n_novel: int, rng: np.random.RandomState) -> Codes:
-        self._space = WhitenedSpace.learn(rows, codes, self.ridge)
-        return super()._discover(rows, codes, n_novel, rng)
+    def _space(self, task: DiscoveryTask) -> WhitenedSpace:
+        return WhitenedSpace.learn(task.rows, task.codes, self.ridge)
 
-    def _latent(self, rows: Floats) -> Floats:
-        return self._space.place(rows)
-
-    def _fitted_state(self) -> Arrays:
-        space = {
-            "centre": self._space.centre,
-            "mapping": self._space.mapping,
-            "softening": np.array([self._space.softening]),
-        }
-        return super()._fitted_state() | space
-
-    def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        super()._restore_fitted(arrays)
+    def _restore_space(self, arrays: Mapping[str, NDArray[Any]]) -> WhitenedSpace:
         d = self.encoder_.layout_.n_columns
-        self._space = WhitenedSpace(
+        return WhitenedSpace(
             centre=finite_floats(arrays, "centre", (d,)),
             mapping=finite_floats(arrays, "mapping", (d, d)),
             softening=float(finite_floats(arrays, "softening", (1,), positive=True)[0]),

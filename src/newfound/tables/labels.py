@@ -52,6 +52,22 @@ class Labels:
         """Mask of the rows with a known class, shape (n,)."""
         return np.not_equal(self.codes, UNLABELLED)
 
+    def codes_with(self, found: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Codes of all rows, novel classes following the known ones.
+
+        Parameters
+        ----------
+        found : ndarray of shape (..., n_unlabelled), int64
+            Novel class of each unlabelled row, from 0 on.
+
+        Returns
+        -------
+        ndarray of shape (..., n), int64
+        """
+        codes = np.broadcast_to(self.codes, (*found.shape[:-1], len(self.codes))).copy()
+        codes[..., self.unlabelled] = self.n_known + found
+        return codes
+
 
 def read_labels(y: Any, n_rows: int) -> Labels:
     """Read labels of any accepted type.

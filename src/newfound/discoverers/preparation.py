@@ -1,0 +1,121 @@
+"""The first steps of every fit: read the table and the labels, count the novel classes, warn of what looks wrong."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from newfound.errors import InputError, warn_user
+from newfound.parameters import pick_generator
+from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.tables import Labels, Table, TableEncoder, as_table, read_labels
+from newfound.tables.cells import missing_mask
+from newfound.tables.task import DiscoveryTask
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """A table and its labels, ready to discover in.
+
+    Attributes
+    ----------
+    encoder : TableEncoder
+        Fitted to the table.
+    labels : Labels
+    task : DiscoveryTask
+    estimate : NClassesEstimate or None
+        How many novel classes there may be, where that had to be estimated.
+    rng : RandomState
+        For every random choice that follows.
+    calibrate : bool
+        Whether known rows are held out to fit the temperature to.
+    started : float
+        Time of `time.monotonic` at which `fit` was called.
+    """
+
+    encoder: TableEncoder
+    labels: Labels
+    task: DiscoveryTask
+    estimate: NClassesEstimate | None
+    rng: np.random.RandomState
+    calibrate: bool
+    started: float
+
+
+def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
+    """Read table and labels as a discoverer's parameters say; InputError for what cannot be used."""
+    started = time.monotonic()
+    rng = pick_generator(discoverer.random_state)
+    if y is None and discoverer._needs_known_classes:
+        raise _no_known_classes(discoverer, "requires y to be passed, but the target y is None")
+    table = as_table(X)
+    labels = read_labels(y, table.n_rows)
+    if table.n_rows < 2:
+        raise InputError(
+            f"X has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
+        )
+    _check_labels(discoverer, labels)
+    _warn_of_the_target(table, labels)
+    encoder = TableEncoder() if discoverer.encoder is None else clone(discoverer.encoder)
+    rows = encoder.fit_table(table).transform_table(table)
+    estimate, n_novel = None, 0
+    if labels.unlabelled.any():
+        if discoverer.n_novel_classes == "auto":
+            estimate = estimate_from_rows(rows, labels.codes, _seed_of_the_estimate(discoverer.random_state, rng))
+        n_novel = discoverer.n_novel_classes if estimate is None else estimate.n_classes
+    task = DiscoveryTask(rows, labels.codes, labels.n_known, int(n_novel), encoder.layout_)
+    return Preparation(encoder, labels, task, estimate, rng, calibrate, started)
+
+
+def _seed_of_the_estimate(random_state: Any, rng: np.random.RandomState) -> Any:
+    """Return the seed itself where there is one, so that `estimate_n_novel_classes` with it gives the same answer."""
+    return random_state if isinstance(random_state, Integral) else int(rng.randint(2**31 - 1))
+
+
+def _check_labels(discoverer: Any, labels: Labels) -> None:
+    """Refuse or warn about labels from which little can be learned."""
+    name, n_unlabelled = type(discoverer).__name__, int(labels.unlabelled.sum())
+    if discoverer._needs_known_classes and labels.n_known == 0:
+        raise _no_known_classes(discoverer, "learns from known classes, but y has no labelled rows")
+    if n_unlabelled == 0:
+        warn_user(
+            f"y has no unlabelled rows, so there is nothing to discover; {name} becomes a classifier of the "
+            f"{labels.n_known} known classes. Mark rows of unknown class with -1, None or NaN."
+        )
+    elif discoverer.n_novel_classes != "auto" and discoverer.n_novel_classes > n_unlabelled:
+        raise InputError(
+            f"Got n_novel_classes={discoverer.n_novel_classes}, but there are only {n_unlabelled} unlabelled rows. "
+            "Ask for fewer novel classes, or 'auto'."
+        )
+    if discoverer._needs_known_classes and labels.n_known == 1:
+        warn_user(
+            "y has one class among its labelled rows: one known class says little about what makes a class, so the "
+            "novel classes rest on the unlabelled rows alone."
+        )
+
+
+def _no_known_classes(discoverer: Any, problem: str) -> InputError:
+    return InputError(
+        f"{type(discoverer).__name__} {problem}. Pass the known classes in y, with -1, None or NaN where a row is "
+        "unlabelled, or use KMeansDiscoverer or SpectralDiscoverer, which need no labels."
+    )
+
+
+def _warn_of_the_target(table: Table, labels: Labels) -> None:
+    """Warn of a column that says what y says: the same classes, and missing where y is."""
+    unlabelled = labels.unlabelled
+    if not labels.n_known or not unlabelled.any():
+        return
+    first = int(unlabelled.argmax())
+    for name, values in table.columns.items():
+        if not missing_mask(values[first : first + 1])[0] or not np.array_equal(missing_mask(values), unlabelled):
+            continue
+        _, groups = np.unique(values[~unlabelled], return_inverse=True)
+        pairs = np.unique(np.stack([groups, labels.codes[~unlabelled]]), axis=1)
+        if pairs.shape[1] == labels.n_known == groups.max() + 1:
+            warn_user(f"Column {name!r} of X says what y says. If it is the target, leave it out of X.")

@@ -1,0 +1,128 @@
+"""Trainers of networks in whose latent space k-means finds the novel classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding  # picks rows several times as fast as an index
+
+from newfound.clustering.centroids import fit_centroids
+from newfound.learning.batches import MixedBatches, shuffled_batches
+from newfound.learning.fitted import CentroidNetworks, FittedNetworks
+from newfound.learning.losses import classification_loss
+from newfound.learning.machine import prepared_for
+from newfound.learning.optimisers import adamw
+from newfound.learning.progress import Progress
+from newfound.learning.trainer import PackedTrainer
+from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear, PackedMLP, UnitLength
+from newfound.tables.layout import Layout
+from newfound.tables.task import DiscoveryTask
+
+_NARROWEST_CLASSIFIER = 4
+_NARROWEST_PBN = 64  # in fewer dimensions the directions of a narrow table's rows cannot tell its classes apart
+
+
+class ProjectionTrainer(PackedTrainer):
+    """Base of trainers whose networks know of no novel class: k-means finds those in what the encoder makes of rows."""
+
+    @property
+    def n_epochs(self) -> int:
+        """Epochs of the training."""
+        return int(self.settings["epochs"])
+
+    def find(self, networks: FittedNetworks, task: DiscoveryTask, rng: np.random.RandomState) -> FittedNetworks:
+        """Make each class, known or novel, a centroid in the latent space of each member."""
+        latents, n_init = networks.member_latents(task.rows), self.settings["n_init"]
+        fitted = [fit_centroids(latent, task.codes, task.n_novel, n_init, rng) for latent in latents]
+        centroids = np.stack([centroids for centroids, _ in fitted])
+        return CentroidNetworks.of(networks, centroids, np.array([variance for _, variance in fitted]))
+
+
+class ClassifierTrainer(ProjectionTrainer):
+    """Trains the networks of `ClassifierProjection`, which classify the known classes."""
+
+    def default_layers(self, n_features: int) -> list[int]:
+        """Half and a third as wide as the table."""
+        return [max(_NARROWEST_CLASSIFIER, n_features // share) for share in (2, 3)]
+
+    def build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        """Build an encoder with a classification head."""
+        n_members, dropout = self.settings.n_members, self.settings.each("dropout")
+        # One classifier for both readings; the encoder is the part of it that projects rows for k-means.
+        activated = self.settings["projection"] == "after"
+        encoder = PackedMLP(n_members, widths, dropout=dropout, activate_last=activated, streams=streams)
+        head_dropout = None if activated else dropout
+        return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, 0, streams, head_dropout=head_dropout)
+
+    def teach(
+        self,
+        network: DiscoveryNetwork,
+        rows: Tensor,
+        codes: Tensor,
+        layout: Layout,
+        streams: MemberStreams,
+        progress: Progress,
+    ) -> None:
+        """Train the network in place on the labelled ones of rows (n, d) with known codes (n,)."""
+        settings, batch_size = self.settings, self.settings["batch_size"]
+        labelled = (codes >= 0).nonzero()[:, 0]
+        optimiser = adamw(network.parameters(), settings.each("learning_rate"))
+        network.train()
+        with prepared_for(settings.n_members * batch_size * rows.shape[1], rows.device):
+            for losses in progress.epochs("classification", settings["epochs"]):
+                for batch in shuffled_batches(labelled.shape[0], batch_size, streams):
+                    index = labelled[batch]
+                    loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
+                    optimiser.zero_grad()
+                    loss.sum().backward()
+                    optimiser.step()
+                    losses.add(cross_entropy=loss)
+
+
+class PBNTrainer(ProjectionTrainer):
+    """Trains the networks of `PBN`, which classify the known classes and restore all rows."""
+
+    def default_layers(self, n_features: int) -> list[int]:
+        """Two layers as wide as the table."""
+        return [max(_NARROWEST_PBN, n_features)] * 2
+
+    def build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        """Build an encoder to unit length with a classification head."""
+        n_members = self.settings.n_members
+        encoder = PackedMLP(n_members, widths, dropout=self.settings.each("dropout"), streams=streams)
+        # A part of the encoder, so that no step can leave it out.
+        encoder.append(UnitLength())
+        return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, 0, streams)
+
+    def teach(
+        self,
+        network: DiscoveryNetwork,
+        rows: Tensor,
+        codes: Tensor,
+        layout: Layout,
+        streams: MemberStreams,
+        progress: Progress,
+    ) -> None:
+        """Train the network in place on rows (n, d) with known codes (n,)."""
+        settings, n_members = self.settings, self.settings.n_members
+        # What restores the rows serves the training only and is thrown away afterwards.
+        widths = [layer.weight.shape[-1] for layer in network.encoder.children() if isinstance(layer, PackedLinear)]
+        mirrored = [*reversed(widths), rows.shape[1]]
+        decoder = PackedMLP(n_members, mirrored, dropout=settings.each("dropout"), streams=streams).to(rows.device)
+        batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings["batch_size"])
+        w = torch.as_tensor(settings.each("w"), dtype=rows.dtype, device=rows.device)
+        optimiser = adamw([*network.parameters(), *decoder.parameters()], settings.each("learning_rate"))
+        network.train()
+        with prepared_for(n_members * batches.batch_rows * max(mirrored), rows.device):
+            for losses in progress.epochs("projection", settings["epochs"]):
+                for index in batches.epoch(streams):
+                    batch, labelled = embedding(index, rows), index[:, : batches.n_labelled]
+                    latent = network.encoder(batch)
+                    logits = network.classification(latent[:, : batches.n_labelled])
+                    cross_entropy = classification_loss(logits, codes[labelled])
+                    reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
+                    optimiser.zero_grad()
+                    (w * cross_entropy + (1 - w) * reconstruction).sum().backward()
+                    optimiser.step()
+                    losses.add(cross_entropy=cross_entropy, reconstruction=reconstruction)

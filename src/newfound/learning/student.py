@@ -1,0 +1,198 @@
+"""The student of AutoDiscoverer: packed networks that learn a chosen partition beside the known classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from newfound.clustering.representations import principal_axes
+from newfound.clustering.whitening import whitening_map, within_class_covariance
+from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
+from newfound.learning.fitted import Arrays, Codes, FittedNetworks, Floats
+from newfound.learning.members import MemberSettings
+from newfound.learning.neighbours import neighbours_within
+from newfound.learning.progress import Progress
+from newfound.learning.trainer import PackedTrainer
+from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.tables.layout import Layout
+from newfound.tables.state import finite_floats
+from newfound.tables.task import DiscoveryTask
+
+_LAYERS = [256, 256, 64]
+_DROPOUT = 0.1
+_HEAVY = 8.0  # standard deviations from which on a column has a heavy tail
+_RIDGE = 1.0
+_IMITATION = 0.375  # share of the steps
+_N_NEIGHBOURS = 10
+
+
+@dataclass(frozen=True)
+class InputMap:
+    """From encoded rows to the networks' input: heavy tails squashed, then whitened by the known classes.
+
+    Attributes
+    ----------
+    heavy : ndarray of shape (d,), bool
+        Columns with a heavy tail.
+    centre : ndarray of shape (d,)
+        Mean of each column, squashed where it is heavy.
+    projection : ndarray of shape (d, m)
+    """
+
+    heavy: NDArray[np.bool_]
+    centre: Floats
+    projection: Floats
+
+    @classmethod
+    def fit(cls, task: DiscoveryTask) -> InputMap:
+        """Fit to the rows and known codes of a task."""
+        rows = task.rows
+        heavy = (np.abs(rows - rows.mean(axis=0)).max(axis=0) > _HEAVY * rows.std(axis=0)) & ~task.layout.categorical
+        squashed = _squashed(rows, heavy)
+        centre = squashed.mean(axis=0)
+        centred = squashed - centre
+        axes = principal_axes(centred)
+        projection = axes @ whitening_map(within_class_covariance(centred @ axes, task.codes), _RIDGE)
+        spread = float((centred @ projection).std())
+        return cls(heavy, centre, projection / (spread if spread > 0 else 1.0))
+
+    def transform(self, rows: Floats) -> Floats:
+        """Map rows (n, d) to (n, m)."""
+        mapped: Floats = (_squashed(rows, self.heavy) - self.centre) @ self.projection
+        return mapped
+
+    def arrays(self) -> Arrays:
+        """Arrays for the model file."""
+        return {
+            "input.heavy": self.heavy.astype(np.float64),
+            "input.centre": self.centre,
+            "input.projection": self.projection,
+        }
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, NDArray[Any]], n_columns: int) -> InputMap:
+        """Read `arrays`; ModelFileError where they do not fit the columns."""
+        return cls(
+            finite_floats(arrays, "input.heavy", (n_columns,)) > 0,
+            finite_floats(arrays, "input.centre", (n_columns,)),
+            finite_floats(arrays, "input.projection", (n_columns, -1)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class StudentNetworks(FittedNetworks):
+    """Networks that see rows through an `InputMap`.
+
+    Attributes
+    ----------
+    inputs : InputMap
+    """
+
+    inputs: InputMap
+
+    @classmethod
+    def of(cls, networks: FittedNetworks, inputs: InputMap) -> StudentNetworks:
+        """Let networks see rows through a map."""
+        return cls(networks.network, networks.n_known, networks.n_novel, networks.device, inputs)
+
+    def run(
+        self, rows: Floats, compute: Callable[[DiscoveryNetwork, Tensor], tuple[Tensor, ...]]
+    ) -> tuple[Floats, ...]:
+        """Apply the network to mapped rows in chunks; results are (n_members, n, ...)."""
+        return super().run(self.inputs.transform(rows), compute)
+
+    def arrays(self) -> Arrays:
+        """Arrays for the model file."""
+        return super().arrays() | self.inputs.arrays()
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """What a student is to learn, and how long.
+
+    Attributes
+    ----------
+    partition : ndarray of shape (n_unlabelled,), int64
+        Novel class of each unlabelled row.
+    sharpen : bool
+        Whether the partition is sharpened by mutual information after it was learned, which evens out class sizes.
+    deadline : float
+        Time of `time.monotonic` at which the training ends wherever it stands.
+    """
+
+    partition: Codes
+    sharpen: bool
+    deadline: float
+
+
+class StudentTrainer(PackedTrainer):
+    """Trains networks that imitate a partition; settings are the parameters of `AutoDiscoverer`.
+
+    Parameters
+    ----------
+    settings : MemberSettings
+        With ``training_steps``.
+    device : torch.device
+    lesson : Lesson or None
+        None for a trainer that only restores networks.
+    """
+
+    def __init__(self, settings: MemberSettings, device: torch.device, lesson: Lesson | None = None) -> None:
+        super().__init__(settings, device)
+        self.lesson = lesson
+
+    def default_layers(self, n_features: int) -> list[int]:
+        """Widths that do not depend on the table."""
+        return _LAYERS
+
+    def build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
+        """Build an encoder with batch normalisation, and both heads."""
+        n_members = self.settings.n_members
+        encoder = PackedMLP(n_members, widths, dropout=_DROPOUT, activate_last=True, batch_norm=True, streams=streams)
+        return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, n_novel, streams)
+
+    @property
+    def n_epochs(self) -> int:
+        """Epochs of both stages."""
+        settings = self._distillation_settings()
+        return sum(-(-steps // STEPS_IN_EPOCH) for steps in (settings.imitation_steps, settings.refinement_steps))
+
+    def teach(
+        self,
+        network: DiscoveryNetwork,
+        rows: Tensor,
+        codes: Tensor,
+        layout: Layout,
+        streams: MemberStreams,
+        progress: Progress,
+    ) -> None:
+        """Train the network in place on mapped rows (n, m) with known codes (n,)."""
+        assert self.lesson is not None
+        progress.announce("neighbour search")
+        neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
+        partition = torch.full_like(codes, -1)
+        partition[codes < 0] = torch.as_tensor(self.lesson.partition, device=codes.device)
+        distil(network, rows, neighbours, codes, partition, self._distillation_settings(), streams, progress)
+
+    def _distillation_settings(self) -> DistillationSettings:
+        assert self.lesson is not None
+        n_steps = int(self.settings["training_steps"])
+        # Sharpening evens out the sizes of the classes.
+        imitation = round(_IMITATION * n_steps) if self.lesson.sharpen else n_steps
+        return DistillationSettings(
+            imitation_steps=imitation, refinement_steps=n_steps - imitation, deadline=self.lesson.deadline
+        )
+
+
+def _squashed(rows: Floats, heavy: NDArray[np.bool_]) -> Floats:
+    if not heavy.any():
+        return rows
+    squashed = rows.copy()
+    squashed[:, heavy] = np.arcsinh(rows[:, heavy])
+    return squashed

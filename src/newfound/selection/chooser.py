@@ -1,0 +1,144 @@
+"""The chooser: a partition of the unlabelled rows, chosen without any novel label."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from newfound.learning.machine import one_thread
+from newfound.learning.progress import Progress
+from newfound.records import Records
+from newfound.selection.evidence import Evidence, gather_evidence
+from newfound.selection.portfolio import build_portfolio
+from newfound.selection.ranking import Ranking, rank, remake
+from newfound.selection.sampling import sample_of_each
+from newfound.tables.task import DiscoveryTask
+
+Codes = NDArray[np.int64]
+
+N_TASKS = 8
+"""Times that known classes are hidden."""
+N_BEST = 4
+"""Candidates that are made anew with more rows, and whose agreement is the confidence."""
+
+_PORTFOLIO_ROWS = 3_000
+# Shares of the time limit at which each step is to have ended; what follows the choice gets the rest.
+_TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE = 0.25, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A partition of the unlabelled rows, and why it was chosen.
+
+    Attributes
+    ----------
+    partition : ndarray of shape (n_unlabelled,), int64
+        Novel class of each unlabelled row.
+    ranking : Ranking
+        The candidates.
+    compared : ndarray of int
+        Numbers of the rows, labelled or not, with which the candidates were made.
+    """
+
+    partition: Codes
+    ranking: Ranking
+    compared: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """Makes a portfolio of partitions, hides known classes to see which candidates find them, and chooses.
+
+    Attributes
+    ----------
+    device : torch.device
+    verbose : int
+        1 shows a progress bar.
+    started : float
+        Time of `time.monotonic` from which on the limit counts.
+    time_limit : float or None
+        Seconds for everything; the choice takes about half of it.
+    """
+
+    device: torch.device
+    verbose: int
+    started: float
+    time_limit: float | None
+
+    def deadline(self, share: float) -> float:
+        """Time of `time.monotonic` at which a share of the time is over."""
+        return math.inf if self.time_limit is None else self.started + share * self.time_limit
+
+    def choose(self, task: DiscoveryTask, rng: np.random.RandomState) -> Choice:
+        """Choose a partition of the unlabelled rows of a task."""
+        n_unlabelled = int((task.codes < 0).sum())
+        if task.n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < task.n_novel + 2:
+            return _nothing_to_choose(task, n_unlabelled)
+        some = sample_of_each(task.codes, _PORTFOLIO_ROWS, rng)
+        with Progress(N_TASKS + 2, self.verbose) as progress:
+            ranking = self._rank(task, some, rng, progress)
+            progress.announce("making the best anew")
+            partition = self._remake(task, some, ranking, rng)
+            progress.advance()
+        return Choice(partition, ranking, some)
+
+    def _rank(
+        self, task: DiscoveryTask, some: NDArray[np.intp], rng: np.random.RandomState, progress: Progress
+    ) -> Ranking:
+        """Rank the candidates that a sample of the rows gives."""
+        begin = time.monotonic()
+        sampled: dict[str, Any] = {"rows": task.rows[some], "codes": task.codes[some]}
+        with one_thread():  # of samples so small, threads that wait for each other take twice the time
+            progress.announce("making candidates")
+            portfolio = build_portfolio(
+                **sampled,
+                layout=task.layout,
+                n_classes=task.n_novel,
+                rng=rng,
+                deadline=self.deadline(_TIME_FOR_PORTFOLIO),
+            )
+            progress.advance()
+            progress.announce("hiding known classes")
+            evidence = gather_evidence(
+                task.rows,
+                task.codes,
+                task.layout,
+                task.n_novel,
+                rng,
+                n_tasks=N_TASKS,
+                deadline=self.deadline(_TIME_FOR_EVIDENCE),
+                seconds_each=time.monotonic() - begin,
+                on_task=progress.advance,
+            )
+        return rank(portfolio, evidence, rng)
+
+    def _remake(
+        self, task: DiscoveryTask, some: NDArray[np.intp], ranking: Ranking, rng: np.random.RandomState
+    ) -> Codes:
+        """Make the best candidates anew with all unlabelled rows."""
+        many = (task.codes < 0) | np.isin(np.arange(len(task.codes)), some)
+        return remake(
+            ranking,
+            task.rows[many],
+            task.codes[many],
+            task.layout,
+            task.n_novel,
+            rng,
+            shared=np.searchsorted(np.flatnonzero(task.codes < 0), some[task.codes[some] < 0]),
+            # With a time limit there is one graph of many rows, not one for each of several representations.
+            n_best=N_BEST if self.time_limit is None else 1,
+            device=self.device,
+        )
+
+
+def _nothing_to_choose(task: DiscoveryTask, n_unlabelled: int) -> Choice:
+    """One class, or a class for each row."""
+    partition = np.arange(n_unlabelled) % max(1, task.n_novel)
+    ranking = Ranking(partition[None], [], np.empty(0), 1.0, False, False, Evidence(), Records())
+    return Choice(partition, ranking, np.arange(len(task.rows)))
