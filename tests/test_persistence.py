@@ -27,9 +27,9 @@ from sklearn.base import clone
 
 import newfound as nf
 from newfound import persistence
-from newfound.discoverers import auto
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError, ModelFileError
+from newfound.learning import student
 from newfound.records import Records
 from tests.discoverers.conftest import keep_few_candidates
 from tests.golden.make import CHANGED, DISCOVERERS, FOLDER, tiny_table
@@ -46,7 +46,7 @@ def small_portfolio() -> Iterator[None]:
     """A small portfolio and small networks for AutoDiscoverer: what it finds is not the question here."""
     with pytest.MonkeyPatch.context() as patch:
         keep_few_candidates(patch)
-        patch.setattr(auto, "_LAYERS", [6, 4])
+        patch.setattr(student, "_LAYERS", [6, 4])
         yield
 
 
@@ -279,11 +279,11 @@ def curated_models(mixed: dict[str, Any]) -> dict[str, Any]:
     models = {name: copy.deepcopy(mixed[name]) for name in CURATED}
     for model in models.values():
         model.temperature_ = 2.5
-        model.split("novel_0", 3).merge(["novel_0_2", "bee"]).merge(["novel_1", "novel_0_3"]).rename({"novel_1": "ä"})
+        model.split("novel_0", 3, tiny_table()[0], training=True).merge(["novel_0_2", "bee"])
+        model.merge(["novel_1", "novel_0_3"]).rename({"novel_1": "ä"})
     return models
 
 
-@pytest.mark.filterwarnings("ignore:.*were not at hand")  # so short a training predicts nearly at random
 @pytest.mark.parametrize("name", CURATED)
 def test_curated_classes_come_back(name: str, curated_models: dict[str, Any], tmp_path: Path) -> None:
     table, _ = tiny_table()
@@ -291,7 +291,7 @@ def test_curated_classes_come_back(name: str, curated_models: dict[str, Any], tm
     assert loaded.classes_.tolist() == ["ant", "bee", "novel_0_1", "ä"]
     assert (loaded.predict_proba(table) != loaded._proba(loaded._encode(table))[:, :4]).any()
     (tmp_path / "again").mkdir()
-    loaded.rename({"ä": "ö"}).split("ö", 2, table)
+    loaded.rename({"ä": "ö"}).split("ö", 2, table, training=True)
     assert round_trip(loaded, table, tmp_path / "again").novel_classes_.tolist() == ["novel_0_1", "ö_1", "ö_2"]
 
 
@@ -305,7 +305,7 @@ def test_all_novel_classes_can_be_known_ones_after_all(mixed: dict[str, Any], tm
 
 def test_members_of_a_curated_model_come_back(tmp_path: Path) -> None:
     X, y = numbers()
-    model = fit(quick("TabularNCD", n_members=3), X, y).split(2, 2).rename({3: 50})
+    model = fit(quick("TabularNCD", n_members=3), X, y).split(2, 2, X, training=True).rename({3: 50})
     loaded = round_trip(model, X, tmp_path)
     same_model(model.member(1), loaded.member(1), X)
     assert set(loaded.member(1).labels_.tolist()) <= set(model.classes_.tolist())

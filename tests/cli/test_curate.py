@@ -34,7 +34,7 @@ def test_merge(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["split", MODEL, "table.csv", "novel_0", "--parts", "3", "--out", "divided.newfound"]) == 0
+    assert run(["split", MODEL, "table.csv", "novel_0", "--parts", "3", "--training", "--out", "divided.newfound"]) == 0
     printed = capsys.readouterr().out
     assert "Novel classes now: novel_0_1, novel_0_2, novel_0_3, novel_1." in printed
     divided = load("divided.newfound")
@@ -44,14 +44,17 @@ def test_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         divided.novel_classes_[:3]
     )
     assert (parts[whole != "novel_0"] == whole[whole != "novel_0"]).all()
-    assert run(["split", MODEL, "table.csv", "novel_1", "--force", "--json"]) == 0
+    assert run(["split", MODEL, "table.csv", "novel_1", "--training", "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["novel_classes"] == ["novel_0", "novel_1_1", "novel_1_2"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["split", MODEL, "table.csv", "novel_0"], "This changes model.newfound; add --force to change it"),
+        (
+            ["split", MODEL, "table.csv", "novel_0", "--training"],
+            "This changes model.newfound; add --force to change it",
+        ),
         (["split", MODEL, "table.csv", "novel_0", "--parts", "1", "--force"], "--parts 1"),
         (["split", MODEL, "table.csv", "cat", "--force"], "cat"),
         (["split", MODEL, "table.csv", "novel_9", "--force"], "no such class"),

@@ -12,14 +12,13 @@ from numpy.testing import assert_array_equal
 
 import newfound as nf
 from newfound.discoverers import auto as module
-from newfound.discoverers.auto import InputMap
 from newfound.discoverers.packed import fit_together
+from newfound.learning import student
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
 from newfound.records import Records
+from newfound.selection import chooser
 from newfound.selection.evidence import Evidence
-from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.ranking import Ranking
-from newfound.tables import Layout
 from tests.discoverers.common import auto
 
 COLUMNS = ["rank", "representation", "method", "score", "hidden_accuracy", "information", "within", "agreement"]
@@ -111,55 +110,9 @@ def test_known_classes_that_say_little_are_warned_of(monkeypatch: pytest.MonkeyP
         (Evidence(n_folds=8, accuracy=found), "the known classes say little about how the novel ones differ"),
         (Evidence(), "too few rows, or there was no time, to hide known classes"),
     ):
-        monkeypatch.setattr(module, "gather_evidence", lambda *args, told=evidence, **settings: told)
+        monkeypatch.setattr(chooser, "gather_evidence", lambda *args, told=evidence, **settings: told)
         with pytest.warns(UserWarning, match=words):
             auto(n_novel_classes=3).fit(X, y)
-
-
-def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
-    model = nf.AutoDiscoverer(2)
-    model.known_classes_ = np.arange(5)
-    model.history_ = [{}] * model._n_epochs()
-    evidence = Evidence(n_folds=8, trust_in_information=1.0)
-    found = np.array([0, 0, 0, 1, 1, 1, 1, 1])
-    same, other = 1 - found, np.array([0, 0, 1, 1, 1, 1, 1, 1])
-    names = [("a", "x"), ("b", "x")]
-    model._judge(Ranking(np.stack([same, other]), names, np.zeros(2), 1.0, False, False, evidence, Records()), found, 2)
-    np.testing.assert_allclose(model.class_confidence_, [(1 + 2 / 3) / 2, (1 + 5 / 6) / 2])
-    assert model.confidence_ == pytest.approx(3 / 8 * model.class_confidence_[0] + 5 / 8 * model.class_confidence_[1])
-    assert model.weaknesses_ == ["there are only 8 unlabelled rows for 2 novel classes"]
-
-
-def test_training_that_ended_early_is_a_weakness() -> None:
-    model = nf.AutoDiscoverer(2)
-    model.known_classes_ = np.arange(5)
-    model.history_ = [{}]
-    found = np.array([0, 0, 1, 1])
-    evidence = Evidence(n_folds=8, trust_in_information=1.0)
-    with pytest.warns(UserWarning, match="the training of the networks ended early; allow more time"):
-        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 1.0, False, False, evidence, Records()), found, 2)
-
-
-def test_classes_less_apart_than_known_ones_are_a_weakness() -> None:
-    model = nf.AutoDiscoverer(2)
-    model.known_classes_ = np.arange(5)
-    model.history_ = [{}] * model._n_epochs()
-    found = np.array([0, 0, 1, 1])
-    evidence = Evidence(n_folds=8, trust_in_information=1.0, within=0.95)
-    with pytest.warns(UserWarning, match=r"less apart than the known ones \(80% .* 95% .*may cut through larger ones"):
-        model._judge(Ranking(found[None], [("a", "x")], np.zeros(1), 0.8, False, False, evidence, Records()), found, 2)
-
-
-def test_few_unlabelled_rows_and_an_uncertain_number_are_weaknesses() -> None:
-    X, y, _ = blobs(sizes=(5, 4))
-    with pytest.warns(UserWarning, match="evidence"):
-        model: Any = auto(n_novel_classes=2, training_steps=50).fit(X, y)
-    assert "there are only 9 unlabelled rows for 2 novel classes" in model.weaknesses_
-    told = Evidence(8, trust_in_information=1.0)
-    wide = NClassesEstimate(2, (1, 6), Records(), Records())
-    model.n_classes_estimate_ = wide
-    doubts = model._weaknesses(Ranking(np.zeros((1, 50)), [], np.zeros(1), 1.0, False, False, told, Records()), 50, 2)
-    assert "the number of novel classes is uncertain: from 1 to 6 are plausible" in doubts
 
 
 def test_progress_is_shown_from_the_start_where_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,7 +120,7 @@ def test_progress_is_shown_from_the_start_where_asked_for(capsys: pytest.Capture
     auto(n_novel_classes=3, n_members=2, training_steps=50, verbose=1).fit(X, y)
     shown = capsys.readouterr()
     assert "making the best anew" in shown.out + shown.err
-    assert f"{module._N_TASKS + 2}/{module._N_TASKS + 2}" in shown.out + shown.err
+    assert f"{chooser.N_TASKS + 2}/{chooser.N_TASKS + 2}" in shown.out + shown.err
 
 
 @pytest.mark.parametrize("n_novel", [1, 2, 3, 7])
@@ -188,7 +141,8 @@ def test_networks_keep_novel_classes_of_very_different_sizes(monkeypatch: pytest
     X, y, truth = blobs(sizes=(1000, 100, 20))
     right = truth[y < 0] - 6
     choice = Ranking(right[None], [("columns", "k-means")], np.zeros(1), 1.0, False, True, Evidence(8), Records())
-    monkeypatch.setattr(nf.AutoDiscoverer, "_choose", lambda *args: (choice, np.arange(len(X)), right))
+    chosen = chooser.Choice(right, choice, np.arange(len(X)))
+    monkeypatch.setattr(chooser.Chooser, "choose", lambda *args: chosen)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = auto(n_novel_classes=3, training_steps=300).fit(X, y)
@@ -216,7 +170,7 @@ def test_a_heavy_tail_does_not_blind_the_networks() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = auto(n_novel_classes=3, training_steps=100, n_members=2).fit(X, y)
-    assert model.input_.heavy.tolist() == [False] * 4 + [True]
+    assert model._state.inputs.heavy.tolist() == [False] * 4 + [True]
     assert np.mean(model.predict(X)[y >= 0] == y[y >= 0]) > 0.9
 
 
@@ -249,7 +203,7 @@ def test_about_as_many_novel_classes_as_rows(n_novel: int) -> None:
 
 
 def test_more_novel_classes_than_the_portfolio_has_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PORTFOLIO_ROWS", 20)
+    monkeypatch.setattr(chooser, "_PORTFOLIO_ROWS", 20)
     X, y, _ = blobs(4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -267,7 +221,7 @@ def test_rows_that_are_all_the_same(equal: str) -> None:
 
 
 def test_many_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PORTFOLIO_ROWS", 40)
+    monkeypatch.setattr(chooser, "_PORTFOLIO_ROWS", 40)
     monkeypatch.setattr(module, "_MOST_ROWS", 60)
     X, y, truth = blobs()
     model = quiet(auto(n_novel_classes=3, training_steps=100), X, y)
@@ -285,14 +239,12 @@ def test_the_time_limit_is_kept() -> None:
         warnings.simplefilter("ignore")
         model = auto(n_novel_classes=3, n_members=2, training_steps=100_000, time_limit=4.0).fit(X, y)
     assert time.process_time() - start < 12.0
-    assert 0 < len(model.history_) < 1000
-    assert "_start" not in vars(model)
-    assert not {"_taught", "_sharpens"} & set(vars(model))
+    assert len(model.history_) < 1000
 
 
 def test_steps_end_at_their_shares_of_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, float] = {}
-    build, gather, distil = module.build_portfolio, module.gather_evidence, module.distil
+    build, gather, distil = chooser.build_portfolio, chooser.gather_evidence, student.distil
 
     def note(name: str, call: Any) -> Any:
         def noted(*args: Any, **settings: Any) -> Any:
@@ -301,9 +253,9 @@ def test_steps_end_at_their_shares_of_the_time_limit(monkeypatch: pytest.MonkeyP
 
         return noted
 
-    monkeypatch.setattr(module, "build_portfolio", note("portfolio", build))
-    monkeypatch.setattr(module, "gather_evidence", note("evidence", gather))
-    monkeypatch.setattr(module, "distil", note("training", distil))
+    monkeypatch.setattr(chooser, "build_portfolio", note("portfolio", build))
+    monkeypatch.setattr(chooser, "gather_evidence", note("evidence", gather))
+    monkeypatch.setattr(student, "distil", note("training", distil))
     X, y, _ = blobs()
     start = time.monotonic()
     quiet(auto(n_novel_classes=3, training_steps=60, time_limit=1000.0), X, y)
@@ -341,28 +293,7 @@ def test_nothing_is_left_to_tune() -> None:
     assert auto().search_space() == {}
 
 
-# ---- the networks' input
-
-
-def numbers_layout(d: int) -> Layout:
-    return Layout(tuple(f"c{i}" for i in range(d)), np.arange(d), np.zeros(d, dtype=bool))
-
-
-def test_the_networks_input_is_of_moderate_size() -> None:
-    rng = np.random.default_rng(0)
-    codes = np.repeat([0, 1, -1], 40)
-    for rows in (rng.normal(size=(120, 5)) * 1e4, rng.normal(size=(120, 150)), np.ones((120, 3))):
-        mapped = InputMap.fit(rows, codes, numbers_layout(rows.shape[1])).transform(rows)
-        assert mapped.shape == (120, min(100, rows.shape[1]))
-        assert np.isfinite(mapped).all()
-        assert np.ptp(rows) == 0 or mapped.std() == pytest.approx(1.0)
-
-
-def test_categories_are_never_squashed() -> None:
-    rows = np.zeros((500, 2))
-    rows[0] = 1.0  # one row in five hundred: 22 standard deviations from the mean
-    layout = Layout(("number", "category"), np.arange(2), np.array([False, True]))
-    assert InputMap.fit(rows, np.arange(500) % 2 - 1, layout).heavy.tolist() == [True, False]
+# ---- rare classes
 
 
 @pytest.mark.parametrize("rare", [0, 6])

@@ -10,8 +10,8 @@ import pytest
 
 import newfound as nf
 from newfound.clustering import partitions
-from newfound.discoverers import auto as module
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
+from newfound.selection import chooser as module
 from tests.discoverers.common import auto
 from tests.discoverers.test_auto import blobs
 
@@ -22,7 +22,7 @@ def small_portfolio() -> None:
 
 
 def test_a_small_table_of_mixed_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_N_TASKS", 2)
+    monkeypatch.setattr(module, "N_TASKS", 2)
     data = nf.datasets.make_table(290, separation=6.0, missing=0.02, random_state=1)
     assert 195 < len(data.y_train) < 210
     with warnings.catch_warnings():
@@ -36,7 +36,7 @@ def test_a_small_table_of_mixed_columns(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_N_TASKS", 2)
+    monkeypatch.setattr(module, "N_TASKS", 2)
     X, y, truth = blobs(sizes=(1000, 100, 20))
     model = auto(n_novel_classes=3, training_steps=300).fit(X, y)
     assert balanced_clustering_accuracy(truth[y < 0], model.labels_[y < 0]) > 0.95

@@ -1,4 +1,4 @@
-"""Probabilities that were calibrated, predictions that abstain, novelty, and names that stay from fit to fit."""
+"""Probabilities that were calibrated, predictions that abstain, and novelty."""
 
 from __future__ import annotations
 
@@ -12,20 +12,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from newfound import InputError, hidden_class_score
-from newfound.discoverers import open_world
-from newfound.discoverers.naming import carried_names
-from newfound.discoverers.open_world import at_temperature, fit_temperature, rows_to_hold_out
+from newfound.discoverers import calibration
+from newfound.discoverers.calibration import at_temperature, fit_temperature, rows_to_hold_out
 from tests.discoverers.common import (
     DISCOVERERS,
     LABEL_TYPES,
     NOVEL,
-    PACKED,
     SMALL,
     TRUTH,
     LabelType,
     Maker,
-    auto,
-    frame,
     integer_labels,
     kmeans,
     ncd_kmeans,
@@ -34,7 +30,7 @@ from tests.discoverers.common import (
     tabular_ncd,
     whitened_kmeans,
 )
-from tests.oracles import open_world as oracle
+from tests.oracles import calibration as oracle
 
 pytestmark = SMALL
 
@@ -82,13 +78,13 @@ def test_rows_are_held_out_of_every_class_alike(sizes: list[int], wanted: list[i
 @pytest.mark.parametrize("make", [kmeans, ncd_kmeans, whitened_kmeans, spectral])
 def test_held_out_rows_are_not_learned_from(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[np.ndarray] = []
-    discover = type(make())._discover
+    learn = type(make())._learn
 
-    def remember(self: Any, rows: np.ndarray, codes: np.ndarray, *others: Any) -> Any:
-        seen.append(np.bincount(codes + 1))
-        return discover(self, rows, codes, *others)
+    def remember(self: Any, task: Any, rng: Any) -> Any:
+        seen.append(np.bincount(task.codes + 1))
+        return learn(self, task, rng)
 
-    monkeypatch.setattr(type(make()), "_discover", remember)
+    monkeypatch.setattr(type(make()), "_learn", remember)
     model = make().fit(many(), MANY_LABELS)
     assert seen[0].tolist() == [400, 180, 180, 180]
     assert_array_equal(model.labels_[MANY < 3], MANY[MANY < 3])
@@ -195,7 +191,7 @@ def test_calibrated_probabilities_are_nearer_to_what_happens() -> None:
     assert after < 0.05
 
 
-@pytest.mark.parametrize("temperature", [open_world.COLDEST, 0.5, 3.0, open_world.HOTTEST])
+@pytest.mark.parametrize("temperature", [calibration.COLDEST, 0.5, 3.0, calibration.HOTTEST])
 def test_predictions_do_not_depend_on_the_temperature(temperature: float) -> None:
     model = ncd_kmeans().fit(many(), MANY_LABELS, calibrate=False)
     before = model.predict(many(1)), model.predict_novel(many(1))
@@ -257,80 +253,3 @@ def test_abstain_is_a_probability(abstain: Any) -> None:
     for act in (model.predict, model.to_labels):
         with pytest.raises(InputError, match=r"abstain=.*at most 1"):
             act(numbers(), abstain=abstain)
-
-
-# ---- names from fit to fit
-
-
-def text_labels(y: np.ndarray) -> np.ndarray:
-    return np.array([None if code < 0 else f"class {code}" for code in y], dtype=object)
-
-
-@pytest.mark.parametrize("make", DISCOVERERS)
-def test_a_second_fit_to_the_same_rows_gives_the_same_names(make: Maker) -> None:
-    fast = {"epochs": 5} if make in PACKED else {"training_steps": 10} if make is auto else {}
-    model = make(**fast).fit(frame(), text_labels(integer_labels()))
-    model.rename({"novel_0": "wasp", "novel_1": "bee"})
-    labels = model.labels_.copy()
-    model.fit(frame(), text_labels(integer_labels()))
-    assert sorted(model.novel_classes_.tolist()) == ["bee", "wasp"]
-    assert_array_equal(model.labels_, labels)
-    assert_array_equal(model.classes_[model.predict_proba(frame()).argmax(axis=1)], model.predict(frame()))
-    if hasattr(model, "member_labels_"):
-        assert_array_equal(model.member_labels_[0], model.labels_)
-
-
-def test_names_stay_when_rows_and_classes_come_and_go() -> None:
-    first = kmeans(n_novel_classes=2).fit(many(), text_labels(MANY_LABELS))
-    east, north = (first.predict_novel([centre])[0] for centre in CENTRES[[4, 3]])
-    first.rename({east: "east", north: "north"})
-    # The northern class is known now, the eastern one has other rows, and there is one more.
-    centres = np.array([[0, 0], [2, 0], [0, 2], [6, 6], [9, 0], [-9, 9], [9, 20]], dtype=float)
-    truth = np.repeat(np.arange(7), 100)
-    rows = centres[truth] + np.random.default_rng(5).normal(0, 1, (len(truth), 2))
-    y = text_labels(np.where(truth < 3, truth, -1))
-    y[truth == 3] = "north"
-    first.set_params(n_novel_classes=3, random_state=4).fit(rows, y)
-    assert first.known_classes_.tolist() == ["class 0", "class 1", "class 2", "north"]
-    assert first.predict_novel(centres[[4]]).tolist() == ["east"]
-    assert set(first.novel_classes_.tolist()) == {"east", "novel_2", "novel_3"}  # novel_0 and novel_1 were used
-
-
-def test_numbers_that_were_used_are_not_used_again() -> None:
-    model = kmeans().fit(many(), MANY_LABELS)
-    assert model.novel_classes_.tolist() == [3, 4]
-    far = np.where(MANY_LABELS[:, None] < 0, many(2) * [-1, 1] - [40, 0], many(2))  # nothing stayed where it was
-    halves = model.set_params(n_novel_classes=4).fit(far, MANY_LABELS).novel_classes_.tolist()
-    assert set(halves) & {5, 6, 7, 8} == set(halves) - {3, 4}
-
-
-def test_another_type_or_another_table_starts_anew() -> None:
-    model = kmeans().fit(numbers(), integer_labels()).rename({2: 20})
-    assert model.fit(numbers(), text_labels(integer_labels())).novel_classes_.tolist() == ["novel_0", "novel_1"]
-    model.rename({"novel_0": "x"}).fit(frame(), text_labels(integer_labels()))
-    assert model.novel_classes_.tolist() == ["novel_0", "novel_1"]
-
-
-def test_a_fit_that_fails_leaves_names_and_temperature() -> None:
-    model = kmeans().fit(many(), MANY_LABELS).merge([3, 4], into=7)
-    before = dict(vars(model))
-    with pytest.raises(InputError):
-        model.fit(many(), MANY_LABELS[:5])
-    assert vars(model) == before
-
-
-@pytest.mark.parametrize(
-    ("before", "found", "names"),
-    [
-        (["a", "a", "b", "b"], [1, 1, 0, 0], ["b", "a"]),
-        (["a", "a", "a", "a"], [0, 0, 1, 1], ["a", "novel_1"]),  # half of either is enough, and only one can have it
-        (["a", "a", "a", "a", "a"], [0, 0, 1, 1, 2], ["novel_1", "novel_2", "novel_3"]),
-        (["k", "k", "b", "b"], [0, 0, 1, 1], ["novel_1", "b"]),  # k is a known class now
-        ([], [], ["novel_1", "novel_2"]),
-    ],
-    ids=["swapped", "halved", "in pieces", "known now", "none before"],
-)
-def test_carried_names(before: list[str], found: list[int], names: list[str]) -> None:
-    n_found = max(found, default=1) + 1
-    carried = carried_names(np.array(before), np.array(found, dtype=int), n_found, np.array(["k"]), ["a", "novel_0"])
-    assert carried.tolist() == names

@@ -18,7 +18,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 import newfound as nf
 from newfound import InputError
 from newfound.discoverers.curation import Curation, Merge, Split
-from newfound.discoverers.packed import fit_together
 from tests.discoverers.common import (
     KINDS,
     LABEL_TYPES,
@@ -34,7 +33,6 @@ from tests.discoverers.common import (
     kmeans,
     ncd_kmeans,
     numbers,
-    tabular_ncd,
 )
 from tests.oracles import curation as oracle
 
@@ -156,7 +154,7 @@ def test_the_mark_of_numbers_is_no_name() -> None:
     [
         lambda model: model.rename({"a": "b"}),
         lambda model: model.merge(["a", "b"]),
-        lambda model: model.split("a", 2),
+        lambda model: model.split("a", 2, numbers()),
         lambda model: model.novelty_score(numbers()),
         lambda model: model.to_labels(numbers()),
         lambda model: model.predict(numbers(), abstain=0.5),
@@ -249,7 +247,7 @@ def test_wrong_merges_change_nothing(classes: Any, into: Any, match: str, four: 
 def test_parts_share_what_the_class_had(make: Maker, fitted: dict[Maker, Any]) -> None:
     whole = copy.deepcopy(fitted[make]).merge(["novel_0", "novel_1"])
     model = copy.deepcopy(whole)
-    assert model.split("novel_0", 2) is model
+    assert model.split("novel_0", 2, frame(), training=True) is model
     assert model.classes_.tolist() == ["ant", "bee", "novel_0_1", "novel_0_2"]
     old, new = whole.predict_proba(frame(1)), model.predict_proba(frame(1))
     assert_array_equal(new[:, :2], old[:, :2])
@@ -263,57 +261,42 @@ def test_parts_share_what_the_class_had(make: Maker, fitted: dict[Maker, Any]) -
 
 
 def test_a_split_finds_classes_that_were_thrown_together() -> None:
-    model = kmeans(n_novel_classes=1).fit(MANY, MANY_LABELS).split("novel_0", 4)
+    model = kmeans(n_novel_classes=1).fit(MANY, MANY_LABELS).split("novel_0", 4, MANY, training=True)
     assert nf.metrics.clustering_accuracy(np.repeat(np.arange(4), 15), model.labels_[30:]) == 1.0
     assert nf.metrics.clustering_accuracy(np.repeat(np.arange(4), 15), model.predict(MANY)[30:]) == 1.0
-    again = kmeans(n_novel_classes=1, random_state=7).fit(MANY, MANY_LABELS).split("novel_0", 4)
+    again = kmeans(n_novel_classes=1, random_state=7).fit(MANY, MANY_LABELS).split("novel_0", 4, MANY, training=True)
     assert_array_equal(again.labels_, model.labels_)
 
 
 def test_numbers_go_on_for_parts() -> None:
-    model = kmeans().fit(numbers(), integer_labels()).rename({2: 9}).split(9, 3)
+    model = kmeans().fit(numbers(), integer_labels()).rename({2: 9}).split(9, 3, numbers(), training=True)
     assert model.novel_classes_.tolist() == [4, 5, 6, 3]  # 2 was used
 
 
-def test_a_loaded_model_is_split_by_a_table(four: Any, tmp_path: Path) -> None:
+def test_a_model_is_split_alike_before_and_after_it_is_saved(four: Any, tmp_path: Path) -> None:
     nf.save(four, tmp_path / "model.newfound")
     model: Any = nf.load(tmp_path / "model.newfound")
-    with pytest.raises(InputError, match=r"X=None.*remembers no rows.*pass X"):
-        model.split("novel_0", 2)
-    split, kept = model.split("novel_0", 2, MANY), copy.deepcopy(four).split("novel_0", 2)
+    split, kept = model.split("novel_0", 2, MANY, training=True), copy.deepcopy(four)
+    kept.split("novel_0", 2, MANY, training=True)
     assert_array_equal(split.labels_, kept.labels_)
-    assert_allclose(split.predict_proba(MANY), kept.predict_proba(MANY), atol=1e-6)  # it remembers in float32
+    assert_array_equal(split.predict_proba(MANY), kept.predict_proba(MANY))
 
 
-def test_another_table_leaves_training_rows_in_the_largest_part(four: Any, tmp_path: Path) -> None:
-    nf.save(four, tmp_path / "model.newfound")
-    model: Any = nf.load(tmp_path / "model.newfound")
+def test_another_table_leaves_training_rows_in_the_largest_part(four: Any) -> None:
+    model = copy.deepcopy(four)
     inside = four.labels_ == "novel_0"
-    with pytest.warns(
-        UserWarning, match=r"15 training rows that were not at hand .* largest part of 'novel_0'"
-    ) as all_:
+    with pytest.warns(UserWarning, match=r"15 training rows name the largest part of 'novel_0'") as all_:
         model.split("novel_0", 2, MANY[::-1])  # as many rows, and others
     assert all_[0].filename == __file__
     assert (model.labels_[inside] == "novel_0_1").all()
-    assert set(model.predict(MANY[inside]).tolist()) == {"novel_0_1", "novel_0_2"}
     # the parts are of the rows that are predicted to be of the class, not of those in the same places
-    remembering = copy.deepcopy(four).split("novel_0", 2, MANY[::-1])
-    assert_allclose(model.predict_proba(MANY), remembering.predict_proba(MANY))
-    assert_array_equal(remembering.labels_[inside], remembering.predict(MANY[inside]))
+    assert set(model.predict(MANY[inside]).tolist()) == {"novel_0_1", "novel_0_2"}
 
 
-def test_many_rows_are_remembered_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newfound.discoverers.curatable._MOST_REMEMBERED", 30)
-    model = kmeans(n_novel_classes=1).fit(MANY, MANY_LABELS)
-    with pytest.warns(UserWarning, match="30 training rows that were not at hand"):
-        copy.deepcopy(model).split("novel_0", 4)
-    assert len(set(model.split("novel_0", 4, MANY).labels_[30:].tolist())) == 4
-
-
-def test_discoverers_that_were_fitted_together_can_be_split() -> None:
-    (model,) = fit_together([tabular_ncd(epochs=1)], numbers(), TEXTS)
-    model.split("novel_0", 2)
-    agrees_with_itself(model, numbers(1))
+def test_the_table_of_fit_has_as_many_rows_as_fit_saw(four: Any) -> None:
+    words = rf"training=True with a table of 9 rows, but that of fit had {len(MANY)}"
+    refused(four, lambda model: model.split("novel_0", 2, MANY[:9], training=True), words)
+    refused(four, lambda model: model.split("novel_0", 2, None), "X=None, but expected a table")
 
 
 @pytest.mark.parametrize(
@@ -327,7 +310,7 @@ def test_discoverers_that_were_fitted_together_can_be_split() -> None:
     ],
 )
 def test_wrong_splits_change_nothing(class_: Any, n: Any, match: str, four: Any) -> None:
-    refused(four, lambda model: model.split(class_, n), match)
+    refused(four, lambda model: model.split(class_, n, MANY, training=True), match)
 
 
 def test_a_table_without_rows_of_the_class_cannot_split_it(four: Any) -> None:
@@ -342,7 +325,7 @@ def test_confidence_follows_the_classes() -> None:
     model = auto(n_novel_classes=3, training_steps=5).fit(MANY, MANY_LABELS)
     model.class_confidence_ = np.array([0.9, 0.6, 0.3])
     sizes = np.array([(model.labels_ == name).sum() for name in model.novel_classes_])
-    parts = copy.deepcopy(model).split("novel_0", 2)
+    parts = copy.deepcopy(model).split("novel_0", 2, MANY, training=True)
     assert_array_equal(parts.class_confidence_, [0.9, 0.9, 0.6, 0.3])
     merged = copy.deepcopy(model).merge(["novel_2", "novel_0"])
     mean = (0.9 * sizes[0] + 0.3 * sizes[2]) / (sizes[0] + sizes[2])
@@ -387,7 +370,7 @@ def test_any_sequence_of_steps(data: st.DataObject, four: Any, tmp_path: Path) -
             if (model.labels_ == class_).sum() < n:
                 continue
             place = novel.index(class_)
-            parts = model.split(class_, n).novel_classes_.tolist()[place : place + n]
+            parts = model.split(class_, n, MANY, training=True).novel_classes_.tolist()[place : place + n]
             step = model.curation_.steps[-1]
             rows = [
                 oracle.split(row, class_, parts, at, step.centroids, step.variance)

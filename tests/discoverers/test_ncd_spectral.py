@@ -52,13 +52,13 @@ def test_probabilities_follow_from_the_coordinates() -> None:
     assert_allclose(novel, proba[:, 2:].sum(axis=1), atol=1e-12)
     has_some = novel > 0
     directions = coordinates[has_some, 2:] / novel[has_some, None]
-    expected = novel[has_some, None] * centroid_proba(directions, model.centroids_, model.variance_)
+    expected = novel[has_some, None] * centroid_proba(directions, model.centroids_, model._state.variance)
     assert_allclose(proba[has_some, 2:], expected, atol=1e-9)
 
 
 def test_a_sample_of_many_rows_makes_up_the_graph() -> None:
     model = ncd_spectral(max_rows=20).fit(numbers(), integer_labels())
-    assert len(model._voters) == 40
+    assert len(model._state.space.anchors) == 40
     assert clustering_accuracy(TRUTH[NOVEL], model.labels_[NOVEL]) > 0.9
     with pytest.raises(InputError, match=r"max_rows=3.*too few for 5 novel classes"):
         ncd_spectral(max_rows=3, n_novel_classes=5).fit(numbers(), integer_labels())
@@ -72,7 +72,7 @@ def test_tables_of_few_different_rows() -> None:
         warnings.simplefilter("error")
         model = NCDSpectral(2, n_neighbors=3, random_state=0).fit(rows, np.where(truth < 2, truth, -1))
     assert clustering_accuracy(truth[truth > 1], model.labels_[truth > 1]) == 1
-    assert len(model._voters) == 16
+    assert len(model._state.space.anchors) == 16
 
 
 def test_novel_classes_are_ordered_by_size() -> None:

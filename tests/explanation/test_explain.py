@@ -183,7 +183,7 @@ def test_curated_classes(model: Any) -> None:
     assert [one.name for one in explanation.classes] == ["new plan", "novel_1"]
     assert explanation["novel_1"].n_rows == (curated.predict(FRAME) == "novel_1").sum()
     assert explanation["new plan"].rules_precision >= 0.95
-    curated.split("novel_1", 2, FRAME)
+    curated.split("novel_1", 2, FRAME, training=True)
     assert len(nf.explain(curated, FRAME).classes) == 3
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import newfound as nf
-from newfound.discoverers import auto
+from newfound.learning import student
 from newfound.persistence import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -86,7 +86,7 @@ def main() -> None:
         if path.exists():
             print(f"{path.name} is there already and stays as it is")
             continue
-        with mock.patch.object(auto, "_LAYERS", [6, 4]):  # golden files are small
+        with mock.patch.object(student, "_LAYERS", [6, 4]):  # golden files are small
             model = curated(discoverer.fit(table, y))
         nf.save(model, path)
         rows = table.iloc[:12]

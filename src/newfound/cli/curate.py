@@ -76,6 +76,9 @@ def split(
     table: TableArgument,
     name: Annotated[str, typer.Argument(metavar="CLASS", help="A novel class that is several.")],
     parts: Annotated[int, typer.Option("--parts", "-n", metavar="N", help="Number of parts, at least 2.")] = 2,
+    training: Annotated[
+        bool, typer.Option("--training", help="TABLE is the one in which the class was found, with the same rows.")
+    ] = False,
     out: OutOption = None,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
@@ -86,10 +89,10 @@ def split(
 ) -> None:
     """Make several classes of one.
 
-    The rows of TABLE that are of the class say where it is divided; the table in which it was found is the best one.
-    Changes MODEL itself with --force, or writes another:
+    The rows of TABLE that are of the class say where it is divided. With --training these are the rows that were found
+    to be of it, otherwise those that are predicted to be. Changes MODEL itself with --force, or writes another:
 
-        newfound split newfound-attacks/model.newfound attacks.csv novel_0 --parts 3 --force
+        newfound split newfound-attacks/model.newfound attacks.csv novel_0 --parts 3 --training --force
     """
     output = Output(as_json)
     if parts < 2:
@@ -98,7 +101,7 @@ def split(
     class_ = _class(name, found)
     columns = read_columns(read_table_file(table, Format(delimiter, encoding, decimal, sheet), output), output)
     with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
-        found.split(class_, parts, columns)
+        found.split(class_, parts, columns, training=training)
     _finish(found, _place(model, out, force), output)
 
 

@@ -52,8 +52,6 @@ def estimate(
     form = Format(delimiter, encoding, decimal, sheet)
     # no labels at all are no reason to refuse: the unlabelled rows can be counted all the same
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method="kmeans")
-    import numpy as np
-
     from newfound import estimate_n_novel_classes
     from newfound.tables import TableEncoder
 
@@ -63,8 +61,7 @@ def estimate(
             task.target.labels,
             max_classes=max_classes,
             encoder=TableEncoder(kinds=task.kinds) if task.kinds else None,
-            # as a discoverer of this seed draws it, so that `newfound discover` finds as many
-            random_state=int(np.random.RandomState(seed).randint(2**31 - 1)),
+            random_state=seed,
         )
     low, high = found.interval
     range_ = "" if low == high else f", probably {low} to {high}"

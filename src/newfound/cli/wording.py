@@ -24,6 +24,7 @@ OPTIONS = {
     "random_state": "--seed",
     "sheet": "--sheet",
     "target": "--target",
+    "training": "--training",
     "time_limit": "--time-limit",
     "unlabelled": "--unlabelled",
 }
@@ -71,7 +72,8 @@ def _named(parameter: Parameter, names: Mapping[str, str]) -> str:
     if parameter.name == "kinds":
         kinds = parameter.value if parameter.has_value and isinstance(parameter.value, Mapping) else {"COLUMN": "KIND"}
         return " ".join(f"{name} {_typed(f'{column}={kind}')}" for column, kind in kinds.items())
-    return f"{name} {_typed(parameter.value)}" if parameter.has_value else name
+    is_flag = not parameter.has_value or parameter.value is True
+    return name if is_flag else f"{name} {_typed(parameter.value)}"
 
 
 def _typed(value: Any) -> str:

@@ -22,7 +22,7 @@ from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.metrics import open_world_accuracy
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
-from newfound.tables import TableEncoder, all_classes, as_table, novel_class_names, read_labels
+from newfound.tables import TableEncoder, all_classes, as_table, read_labels
 from newfound.tables.labels import mark_unlabelled
 from newfound.tables.state import checked_array
 from newfound.tables.task import DiscoveryTask
@@ -266,7 +266,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             self.n_classes_estimate_ = prepared.estimate
         self.curation_ = Curation(labels.n_known, n_novel)
         self.known_classes_ = labels.known_classes
-        self.novel_classes_ = novel_class_names(labels.known_classes, n_novel)
+        self.novel_classes_ = prepared.novel_classes
         self.classes_ = all_classes(labels.known_classes, self.novel_classes_)
         self._used_names = tuple(self.novel_classes_.tolist())
         self.labels_ = self.classes_[labels.codes_with(discovery.found)]
@@ -281,8 +281,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _forget(self) -> None:
         """Drop what an earlier fit learned."""
-        parameters = self.get_params(deep=False)
-        for name in [name for name in vars(self) if name not in parameters]:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 
     def _check_n_novel_classes(self) -> None:

@@ -13,7 +13,7 @@ from newfound.clustering.centroids import fit_centroids
 from newfound.discoverers.curation import Curation, Merge, Split, Step
 from newfound.discoverers.naming import carried_names, check_name, part_names, plain
 from newfound.discoverers.parameters import check_integer, check_real
-from newfound.errors import InputError, warn_user
+from newfound.errors import InputError, Message, Parameter, warn_user
 from newfound.tables import all_classes, read_labels
 from newfound.tables.cells import shown
 from newfound.tables.labels import class_array, mark_unlabelled
@@ -338,8 +338,14 @@ class Curatable:
         """Places of the training rows' classes, for a table of so many rows that is said to be that of `fit`."""
         if n_rows != len(self.labels_):
             raise InputError(
-                f"Got training=True with an X of {n_rows} rows, but the table of fit had {len(self.labels_)}; pass "
-                "that table, or leave training out."
+                Message(
+                    "Got ",
+                    Parameter("training", True),
+                    f" with a table of {n_rows} rows, but that of fit had {len(self.labels_)}; pass the table of fit, "
+                    "or leave ",
+                    Parameter("training"),
+                    " out.",
+                )
             )
         return self._codes_of(self.labels_)
 
@@ -352,8 +358,12 @@ class Curatable:
         n_rows = int((self.labels_ == class_).sum())
         if n_rows:
             warn_user(
-                f"labels_ of {n_rows} training rows name the largest part of {shown(plain(class_))}. To have each "
-                "placed in its part, pass the table of fit as X, with training=True."
+                Message(
+                    f"labels_ of {n_rows} training rows name the largest part of {shown(plain(class_))}. To have each "
+                    "placed in its part, pass the table of fit, with ",
+                    Parameter("training", True),
+                    ".",
+                )
             )
 
 

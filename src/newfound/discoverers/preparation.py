@@ -8,12 +8,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from newfound.errors import InputError, warn_user
 from newfound.parameters import pick_generator
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
-from newfound.tables import Labels, Table, TableEncoder, as_table, read_labels
+from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
 from newfound.tables.cells import missing_mask
 from newfound.tables.task import DiscoveryTask
 
@@ -27,6 +28,8 @@ class Preparation:
     encoder : TableEncoder
         Fitted to the table.
     labels : Labels
+    novel_classes : ndarray of shape (n_novel,)
+        Names for the novel classes.
     task : DiscoveryTask
     estimate : NClassesEstimate or None
         How many novel classes there may be, where that had to be estimated.
@@ -40,6 +43,7 @@ class Preparation:
 
     encoder: TableEncoder
     labels: Labels
+    novel_classes: NDArray[Any]
     task: DiscoveryTask
     estimate: NClassesEstimate | None
     rng: np.random.RandomState
@@ -68,13 +72,15 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
         if discoverer.n_novel_classes == "auto":
             estimate = estimate_from_rows(rows, labels.codes, _seed_of_the_estimate(discoverer.random_state, rng))
         n_novel = discoverer.n_novel_classes if estimate is None else estimate.n_classes
+    names = novel_class_names(labels.known_classes, int(n_novel))
     task = DiscoveryTask(rows, labels.codes, labels.n_known, int(n_novel), encoder.layout_)
-    return Preparation(encoder, labels, task, estimate, rng, calibrate, started)
+    return Preparation(encoder, labels, names, task, estimate, rng, calibrate, started)
 
 
 def _seed_of_the_estimate(random_state: Any, rng: np.random.RandomState) -> Any:
     """Return the seed itself where there is one, so that `estimate_n_novel_classes` with it gives the same answer."""
-    return random_state if isinstance(random_state, Integral) else int(rng.randint(2**31 - 1))
+    drawn = int(rng.randint(2**31 - 1))  # in any case: what is drawn next does not depend on how the seed was given
+    return random_state if isinstance(random_state, Integral) else drawn
 
 
 def _check_labels(discoverer: Any, labels: Labels) -> None:
