@@ -17,8 +17,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import newfound as nf
 from newfound import InputError
-from newfound.discoverers import packed as packed_module
 from newfound.discoverers.packed import fit_together, together_key
+from newfound.learning import trainer
 from newfound.learning.progress import Progress
 from newfound.learning.self_training import STAGE, SelfTrainingSettings
 from newfound.metrics import clustering_accuracy
@@ -34,7 +34,7 @@ EPOCHS = 2
 def short_rounds() -> Iterator[None]:
     """Few epochs, so that the tests are fast."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packed_module, "SelfTrainingSettings", partial(SelfTrainingSettings, epochs=EPOCHS))
+        patch.setattr(trainer, "SelfTrainingSettings", partial(SelfTrainingSettings, epochs=EPOCHS))
         yield
 
 
