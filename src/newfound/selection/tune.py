@@ -374,7 +374,7 @@ class _Search:
                     one.trial.report(float(np.mean(one.scores) - np.mean(as_given[: step + 1])), step)
                     one.pruned = step + 1 < len(self._tasks) and one.trial.should_prune()
         if not stored and batch[0].error:
-            raise InputError(f"{type(self._discoverer).__name__} as given cannot be scored. {batch[0].error}")
+            raise InputError(Message(f"{type(self._discoverer).__name__} as given cannot be scored. ", batch[0].error))
         return [_finish(one, earlier.get(repr(one.settings))) for one in batch]
 
     def _score(self, trials: Sequence[_Trial], task: HiddenTask, clock: _Clock | None, progress: ProgressBar) -> bool:
@@ -391,7 +391,7 @@ class _Search:
             for place, scores in zip(places, scored, strict=True):
                 trials[place].seconds += seconds / len(places)
                 if isinstance(scores, InputError):
-                    trials[place].error = str(scores)
+                    trials[place].error = scores.message
                 else:
                     trials[place].scores.append(scores[self._metric])
             progress.advance(len(places) / len(self._tasks))
