@@ -33,6 +33,12 @@ def test_messages_are_made_of_the_fields(error: InputError, message: str) -> Non
     assert str(error) == message
 
 
+def test_a_long_value_is_cut_in_the_message_alone() -> None:
+    error = InputError.of("names", "a" * 1000, "fewer")
+    assert len(str(error)) < 250
+    assert error.value == "a" * 1000
+
+
 def test_the_fields_are_kept() -> None:
     error = InputError.of("n", 0, "1 or more", "leave it out")
     assert (error.parameter, error.value, error.expected, error.cure) == ("n", 0, "1 or more", "leave it out")

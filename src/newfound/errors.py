@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _INSIDE = ("newfound", "newfound_lab", "sklearn", "contextlib", "typer", "click")
+_LONGEST_VALUE = 200  # characters of a value in a message; a table may stand where a name should
 _UNSAID: Any = object()
 
 
@@ -45,7 +46,7 @@ class Parameter:
         return self.value is not _UNSAID
 
     def __str__(self) -> str:
-        said = f"{self.name}={self.value!r}" if self.has_value else self.name
+        said = f"{self.name}={_short(repr(self.value))}" if self.has_value else self.name
         return f"{self.of}({said})" if self.of else said
 
 
@@ -212,6 +213,10 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
 def _parts(message: str) -> tuple[str | Parameter, ...]:

@@ -494,10 +494,7 @@ def _path_text(path: Any) -> str:
     except TypeError:
         text = None
     if not isinstance(text, str) or not text or "\0" in text:
-        expected = "the path of a file as a text or pathlib.Path"
-        raise InputError(
-            f"Got path={shown(path)}, but expected {expected}.", parameter="path", value=path, expected=expected
-        )
+        raise InputError.of("path", path, "the path of a file as a text or pathlib.Path")
     return text
 
 

@@ -18,7 +18,7 @@ from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
 from newfound.discoverers.parameters import check_integer, check_real
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
-from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, warn_user
 from newfound.metrics import open_world_accuracy
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
@@ -168,7 +168,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         predicted = self.predict(X)
         labels = read_labels(y, len(predicted))
         if not labels.labelled.any():
-            warn_user("y has no labelled rows to score; the score is NaN.")
+            warn_user(Message(LABELS, " has no labelled rows to score; the score is NaN."))
             return float("nan")
         truth = labels.known_classes[labels.codes[labels.labelled]]
         weights = None if sample_weight is None else np.asarray(sample_weight)[labels.labelled]
@@ -256,8 +256,14 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n_empty = n_novel - len(np.unique(discovery.found))
         if n_empty:
             warn_user(
-                f"{n_empty} of the {n_novel} novel classes have no rows: fewer were found among the unlabelled rows. "
-                "Lower n_novel_classes, or fit again with another random_state or other settings."
+                Message(
+                    f"{n_empty} of the {n_novel} novel classes have no rows: fewer were found among the unlabelled "
+                    "rows. Lower ",
+                    Parameter("n_novel_classes"),
+                    ", or fit again with another ",
+                    Parameter("random_state"),
+                    " or other settings.",
+                )
             )
         self._forget()
         self.encoder_ = prepared.encoder

@@ -13,7 +13,7 @@ from newfound.clustering.centroids import fit_centroids
 from newfound.discoverers.curation import Curation, Merge, Split, Step
 from newfound.discoverers.naming import carried_names, check_name, part_names, plain
 from newfound.discoverers.parameters import check_integer, check_real
-from newfound.errors import InputError, Message, Parameter, warn_user
+from newfound.errors import LABELS, InputError, Message, Parameter, warn_user
 from newfound.tables import all_classes, read_labels
 from newfound.tables.cells import shown
 from newfound.tables.labels import class_array, mark_unlabelled
@@ -75,7 +75,7 @@ class Curatable:
         ['bee']
         """
         if not isinstance(names, Mapping):
-            raise InputError(f"Got names={shown(names)}, but expected a dict from present to new names.")
+            raise InputError.of("names", names, "a dict from present to new names")
         novel = self._novel_names()
         for old, new in names.items():
             novel[self._novel_place(old) - len(self.known_classes_)] = check_name(new, self.novel_classes_)
@@ -142,7 +142,7 @@ class Curatable:
         place = self._novel_place(class_)
         check_integer("n", n, low=2)
         if X is None:
-            raise InputError("Got X=None, but expected a table with rows of the class to split.")
+            raise InputError.of("X", None, "a table with rows of the class to split")
         rows = self._encode(X)
         of_class = (self._training_codes(len(rows)) if training else self._curated_codes(rows)) == place
         latent = self._latent(rows[of_class])
@@ -181,7 +181,7 @@ class Curatable:
         ['ant', 'bee', 'novel_1']
         """
         if not hasattr(earlier, "_used_names"):
-            raise InputError(f"Got earlier={shown(earlier)}, but expected a fitted discoverer.")
+            raise InputError.of("earlier", earlier, "a fitted discoverer")
         own, others = self.novel_classes_.dtype.kind, earlier.novel_classes_.dtype.kind
         if own != others:
             raise InputError(
@@ -305,13 +305,13 @@ class Curatable:
 
     def _places_to_merge(self, classes: Iterable[Any]) -> list[int]:
         if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
-            raise InputError(f"Got classes={shown(classes)}, but expected a list of at least two classes.")
+            raise InputError.of("classes", classes, "a list of at least two classes")
         places = [self._place(one) for one in classes]
         n_known = sum(place < len(self.known_classes_) for place in places)
         if len(set(places)) < len(places) or len(places) < 2 or n_known > 1:
-            raise InputError(
-                f"Got classes={shown([self._name(place) for place in places], 100)}, but expected at least two "
-                "different classes, of which at most one is a known class."
+            given = [self._name(place) for place in places]
+            raise InputError.of(
+                "classes", given, "at least two different classes, of which at most one is a known class"
             )
         return places
 
@@ -320,10 +320,8 @@ class Curatable:
             return self._name(places[0]) if into is None else check_name(into, self.novel_classes_)
         known = self._name(min(places))
         if into is not None and plain(into) != known:
-            raise InputError(
-                f"Got into={shown(into)}, but the known class {shown(known)} among the classes to merge keeps its "
-                "name; leave into out."
-            )
+            problem = f"but the known class {shown(known)} among the classes to merge keeps its name"
+            raise InputError.of("into", into, problem=problem, cure=Message("leave ", Parameter("into"), " out"))
         return known
 
     def _accepted(self, accept: Iterable[Any] | None) -> NDArray[np.intp]:
@@ -331,7 +329,7 @@ class Curatable:
         if accept is None:
             return np.arange(len(self.known_classes_), len(self.classes_))
         if isinstance(accept, (str, bytes)) or not isinstance(accept, Iterable):
-            raise InputError(f"Got accept={shown(accept)}, but expected a list of novel classes, or None for all.")
+            raise InputError.of("accept", accept, "a list of novel classes, or None for all")
         return np.array(sorted({self._novel_place(one) for one in accept}), dtype=np.intp)
 
     def _training_codes(self, n_rows: int) -> NDArray[np.int32]:
@@ -371,10 +369,9 @@ def _split_of(place: int, latent: Floats, n: int, name: Any) -> Split:
     """Split a class by k-means on its latent rows (m, n_latent)."""
     n_different = len(np.unique(latent, axis=0))
     if n_different < n:
-        raise InputError(
-            f"Got n={n}, but there are {n_different} different rows of {shown(name)} to divide; ask for fewer parts, "
-            "or pass X with more rows of that class."
-        )
+        problem = f"but there are {n_different} different rows of {shown(name)} to divide"
+        cure = "ask for fewer parts, or pass a table with more rows of that class"
+        raise InputError.of("n", n, problem=problem, cure=cure)
     nobody = np.full(len(latent), -1)
     # A seed of its own: the same rows give the same parts.
     centroids, variance = fit_centroids(latent, nobody, n, _N_INIT, np.random.RandomState(0))
@@ -389,8 +386,8 @@ def _of_one_type(own: NDArray[Any], predicted: NDArray[Any]) -> tuple[NDArray[An
     if kinds == {"i", "f"}:
         return own, predicted.astype(own.dtype)
     if len(kinds) > 1 and kinds != {"b", "i"}:
-        raise InputError(
-            f"Got y with labels such as {shown(own[0].item())}, but the classes are such as "
-            f"{shown(predicted[0].item())}; pass labels of the type that was fitted."
-        )
+        cure = "pass labels of the type that was fitted"
+        ours, theirs = shown(own[0].item()), shown(predicted[0].item())
+        such = f" with labels such as {ours}, but the classes are such as {theirs}; "
+        raise InputError(Message("Got ", LABELS, such, cure, "."), cure=cure)
     return own, predicted

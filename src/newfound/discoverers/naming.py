@@ -29,19 +29,24 @@ def check_name(name: Any, like: NDArray[Any]) -> Any:
     name, kind = plain(name), like.dtype.kind
     if kind == "U":
         if not isinstance(name, str) or name == "" or name in TEXT_MARKS or "\0" in name:  # NumPy drops a NUL
-            raise InputError(
-                f"Got {shown(name)} as the name of a novel class, but expected a text, as for the other classes, that "
-                f"is not empty and none of {', '.join(TEXT_MARKS)}, which mark unlabelled rows."
+            expected = (
+                "a text, as for the other classes, that is not empty and none of "
+                f"{', '.join(TEXT_MARKS)}, which mark unlabelled rows"
             )
+            raise _unusable(name, expected)
         return str(name)
     limit = 2**53 if kind == "f" else int(np.iinfo(np.int64).max)
     whole = isinstance(name, Integral) or (kind == "f" and isinstance(name, Real) and float(name).is_integer())
     if isinstance(name, bool) or not whole or name == UNLABELLED or abs(name) > limit:
-        raise InputError(
-            f"Got {shown(name)} as the name of a novel class, but expected a whole number, as for the other classes, "
-            f"other than {UNLABELLED}, which marks unlabelled rows."
+        raise _unusable(
+            name, f"a whole number, as for the other classes, other than {UNLABELLED}, which marks unlabelled rows"
         )
     return float(name) if kind == "f" else int(name)
+
+
+def _unusable(name: Any, expected: str) -> InputError:
+    told = f"Got {shown(name)} as the name of a novel class, but expected {expected}."
+    return InputError(told, parameter="name", value=name, expected=expected)
 
 
 def part_names(name: Any, n: int, known_classes: NDArray[Any], used: Collection[Any]) -> list[Any]:

@@ -31,7 +31,8 @@ class NeighbourDiscoverer(BaseDiscoverer):
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Numbers of the labelled and of the unlabelled rows to learn from, at most ``max_rows`` of either kind."""
         if n_novel > self.max_rows:
-            raise InputError(f"Got max_rows={self.max_rows}, which is too few for {n_novel} novel classes; raise it.")
+            problem = f"which is too few for {n_novel} novel classes"
+            raise InputError.of("max_rows", self.max_rows, problem=problem, cure="raise it")
         labelled, unlabelled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         return sample(labelled, self.max_rows, rng), sample(unlabelled, self.max_rows, rng)
 

@@ -55,7 +55,7 @@ class NetworkDiscoverer(BaseDiscoverer):
         self._check_is_fitted()
         n_members = len(self.member_labels_)
         if check_integer("index", index, low=0) >= n_members:
-            raise InputError(f"Got index={index}, but there are {n_members} members, numbered from 0.")
+            raise InputError.of("index", index, problem=f"but there are {n_members} members, numbered from 0")
         alone = copy.copy(self)
         alone.n_members = 1
         alone.labels_ = self.member_labels_[index]

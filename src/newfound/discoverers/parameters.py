@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
 def check_dropout(value: Any) -> float:
     """Return the share of values to drop, from 0 to below 1."""
     if check_real("dropout", value, low=0, high=1) == 1:
-        raise InputError("Got dropout=1, which leaves nothing to learn from; expected a number from 0 to below 1.")
+        raise InputError.of("dropout", 1, "a number from 0 to below 1", problem="which leaves nothing to learn from")
     return float(value)
 
 
@@ -32,7 +32,7 @@ def check_layers(name: str, value: Any) -> list[int] | None:
     if value is None:
         return None
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or not len(list(value)):
-        raise InputError(f"Got {name}={value!r}, but expected None or a list of layer widths such as [64, 64].")
+        raise InputError.of(name, value, "None or a list of layer widths such as [64, 64]")
     return [check_integer(f"{name}[{i}]", width, low=1) for i, width in enumerate(value)]
 
 
@@ -43,9 +43,10 @@ def pick_device(device: Any) -> torch.device:
     try:
         picked = torch.device(device)
     except (RuntimeError, TypeError) as error:
-        raise InputError(f"Got device={device!r}, but expected 'auto', 'cpu' or 'cuda'.") from error
+        raise InputError.of("device", device, "'auto', 'cpu' or 'cuda'") from error
     if picked.type == "cuda" and (picked.index or 0) >= torch.cuda.device_count():
-        raise InputError(f"Got device={device!r}, but torch sees no such CUDA device here; use device='auto' or 'cpu'.")
+        cure = Message("use ", Parameter("device", "auto"), " or 'cpu'")
+        raise InputError.of("device", device, problem="but torch sees no such CUDA device here", cure=cure)
     if picked.type not in ("cpu", "cuda"):
-        raise InputError(f"Got device={device!r}, which is not supported; expected 'auto', 'cpu' or 'cuda'.")
+        raise InputError.of("device", device, "'auto', 'cpu' or 'cuda'", problem="which is not supported")
     return picked

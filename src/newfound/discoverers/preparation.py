@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from newfound.errors import InputError, warn_user
+from newfound.errors import LABELS, TABLE, InputError, Message, warn_user
 from newfound.parameters import pick_generator
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
@@ -60,9 +60,8 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     table = as_table(X)
     labels = read_labels(y, table.n_rows)
     if table.n_rows < 2:
-        raise InputError(
-            f"X has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
-        )
+        problem = f" has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
+        raise InputError(Message(TABLE, problem), expected="at least 2 rows", cure="pass more rows")
     _check_labels(discoverer, labels)
     _warn_of_the_target(table, labels)
     encoder = TableEncoder() if discoverer.encoder is None else clone(discoverer.encoder)
@@ -90,26 +89,37 @@ def _check_labels(discoverer: Any, labels: Labels) -> None:
         raise _no_known_classes(discoverer, "learns from known classes, but y has no labelled rows")
     if n_unlabelled == 0:
         warn_user(
-            f"y has no unlabelled rows, so there is nothing to discover; {name} becomes a classifier of the "
-            f"{labels.n_known} known classes. Mark rows of unknown class with -1, None or NaN."
+            Message(
+                LABELS,
+                f" has no unlabelled rows, so there is nothing to discover; {name} becomes a classifier of the "
+                f"{labels.n_known} known classes. Mark rows of unknown class with -1, None or NaN.",
+            )
         )
     elif discoverer.n_novel_classes != "auto" and discoverer.n_novel_classes > n_unlabelled:
-        raise InputError(
-            f"Got n_novel_classes={discoverer.n_novel_classes}, but there are only {n_unlabelled} unlabelled rows. "
-            "Ask for fewer novel classes, or 'auto'."
+        raise InputError.of(
+            "n_novel_classes",
+            discoverer.n_novel_classes,
+            problem=f"but there are only {n_unlabelled} unlabelled rows",
+            cure="ask for fewer novel classes, or 'auto'",
         )
     if discoverer._needs_known_classes and labels.n_known == 1:
         warn_user(
-            "y has one class among its labelled rows: one known class says little about what makes a class, so the "
-            "novel classes rest on the unlabelled rows alone."
+            Message(
+                LABELS,
+                " has one class among its labelled rows: one known class says little about what makes a class, so the "
+                "novel classes rest on the unlabelled rows alone.",
+            )
         )
 
 
 def _no_known_classes(discoverer: Any, problem: str) -> InputError:
-    return InputError(
-        f"{type(discoverer).__name__} {problem}. Pass the known classes in y, with -1, None or NaN where a row is "
-        "unlabelled, or use KMeansDiscoverer or SpectralDiscoverer, which need no labels."
+    cure = Message(
+        "Pass the known classes in ",
+        LABELS,
+        ", with -1, None or NaN where a row is unlabelled, or use KMeansDiscoverer or SpectralDiscoverer, which need "
+        "no labels.",
     )
+    return InputError(Message(f"{type(discoverer).__name__} {problem}. ", cure), parameter="y", cure=cure)
 
 
 def _warn_of_the_target(table: Table, labels: Labels) -> None:
@@ -124,4 +134,7 @@ def _warn_of_the_target(table: Table, labels: Labels) -> None:
         _, groups = np.unique(values[~unlabelled], return_inverse=True)
         pairs = np.unique(np.stack([groups, labels.codes[~unlabelled]]), axis=1)
         if pairs.shape[1] == labels.n_known == groups.max() + 1:
-            warn_user(f"Column {name!r} of X says what y says. If it is the target, leave it out of X.")
+            told = Message(
+                f"Column {name!r} of ", TABLE, " says what ", LABELS, " says. If it is the target, leave it out."
+            )
+            warn_user(told)

@@ -179,7 +179,7 @@ class TabularNCD(PackedDiscoverer):
         check_choice("activation", self.activation, ACTIVATIONS)
         steps = self.without if isinstance(self.without, Collection) and not isinstance(self.without, str) else [None]
         if any(step not in STEPS for step in steps):
-            raise InputError(f"Got without={self.without!r}, but expected a list of some of {', '.join(STEPS)}.")
+            raise InputError.of("without", self.without, f"a list of some of {', '.join(STEPS)}")
 
     def _trainer(self, settings: MemberSettings) -> TabularNCDTrainer:
         return TabularNCDTrainer(settings, pick_device(self.device))

@@ -24,7 +24,6 @@ from newfound.explanation.wording import class_name, share_text
 from newfound.parameters import check_integer, pick_generator
 from newfound.selection.sampling import sample
 from newfound.tables import Table
-from newfound.tables.cells import shown
 
 _MOST_COLUMNS = 300  # that are looked at closely
 _MOST_CELLS = 2_000_000  # of the rows that make the rules
@@ -194,10 +193,7 @@ def _reading(model: Any, X: Any) -> Reading:
     if isinstance(model, type) or not hasattr(model, "n_novel_classes_"):
         if not isinstance(model, type) and hasattr(type(model), "n_novel_classes_"):
             _ = model.n_novel_classes_  # says that it is not fitted
-        expected = "a fitted discoverer such as AutoDiscoverer()"
-        raise InputError(
-            f"Got model={shown(model)}, but expected {expected}.", parameter="model", value=model, expected=expected
-        )
+        raise InputError.of("model", model, "a fitted discoverer such as AutoDiscoverer()")
     return Reading.of(model, X)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from newfound.errors import InputError, ModelFileError, TrainingInterrupted, warn_user
+from newfound.errors import TABLE, InputError, Message, ModelFileError, TrainingInterrupted, warn_user
 from newfound.learning.fitted import (
     Codes,
     FittedNetworks,
@@ -169,10 +169,9 @@ class PackedTrainer(ABC):
     def _tensor(self, task: DiscoveryTask) -> Tensor:
         x = torch.as_tensor(task.rows, dtype=torch.float32, device=self.device)
         if not bool(x.isfinite().all()):
-            raise InputError(
-                "X has values too large for 32-bit floating point numbers; use another numeric_scaling than 'none', "
-                "e.g. encoder=TableEncoder(numeric_scaling='signed_log')."
-            )
+            cure = "use another numeric_scaling than 'none', e.g. encoder=TableEncoder(numeric_scaling='signed_log')"
+            problem = " has values too large for 32-bit floating point numbers; "
+            raise InputError(Message(TABLE, problem, cure, "."), cure=cure)
         return x
 
     def _n_self_training_epochs(self) -> int:
