@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import ast
 import pickle
+import re
 import warnings
+from pathlib import Path
 
 import pytest
 
+import newfound
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 
@@ -103,3 +107,24 @@ def test_checks_say_what_they_got_and_what_is_accepted(
     error = refused.value
     assert (error.parameter, error.value, error.expected) == (parameter, value, expected)
     assert str(error) == f"Got {parameter}={value!r}, but expected {expected}."
+
+
+def test_the_library_never_speaks_of_options() -> None:
+    package = Path(newfound.__file__).parent
+    commands = ("cli/", "report/method.py")  # these show commands on purpose
+    found = {}
+    for path in package.rglob("*.py"):
+        name = path.relative_to(package).as_posix()
+        if not name.startswith(commands):
+            found[name] = [text for text in _texts(path) if re.search(r"(?<![\w-])--[a-z]", text)]
+    assert len(found) > 50
+    assert {name: texts for name, texts in found.items() if texts} == {}
+
+
+def _texts(path: Path) -> list[str]:
+    """Return all texts in a module but its docstrings."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    blocks = [node for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    docstrings = {id(node.body[0].value) for node in blocks if node.body and isinstance(node.body[0], ast.Expr)}
+    constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
+    return [node.value for node in constants if isinstance(node.value, str)]

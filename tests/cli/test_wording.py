@@ -3,9 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import typer
 
+from newfound.cli.app import app
 from newfound.cli.output import Output
-from newfound.cli.wording import in_words, retold
+from newfound.cli.wording import OPTIONS, in_words, retold
 from newfound.errors import InputError, Message, Parameter
 from newfound.parameters import check_integer
 from newfound.tables.cells import kind_setting
@@ -25,6 +27,12 @@ from newfound.tables.cells import kind_setting
 )
 def test_parameters_become_options(message: Message, told: str) -> None:
     assert in_words(message, {"n": "--parts"}) == told
+
+
+def test_every_option_is_one_that_a_command_has() -> None:
+    commands = typer.main.get_command(app).commands.values()  # type: ignore[attr-defined]
+    offered = {option for command in commands for parameter in command.params for option in parameter.opts}
+    assert set(OPTIONS.values()) <= offered
 
 
 def test_a_name_in_a_plain_text_stays() -> None:
