@@ -33,11 +33,7 @@ class ReadColumn(NamedTuple):
 
 def is_blank(cell: Any) -> bool:
     """Whether a cell of a file is missing: nothing, or a word for it such as NA."""
-    return is_missing(cell) or (isinstance(cell, str) and _is_word_for_missing(cell.strip()))
-
-
-def _is_word_for_missing(text: str) -> bool:
-    return len(text) <= _LONGEST_WORD and text.lower() in MISSING_WORDS
+    return is_missing(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING_WORDS)
 
 
 def as_list(cells: Any) -> list[Any]:
@@ -107,8 +103,10 @@ def _read_texts(
         As in `read_column`.
     """
     stripped = [text.strip() for text in distinct]
-    missing = np.fromiter((_is_word_for_missing(text) for text in stripped), dtype=np.bool_, count=len(stripped))
-    present = list(compress(stripped, ~missing))
+    missing = np.fromiter(map(len, stripped), dtype=np.intp, count=len(stripped)) <= _LONGEST_WORD
+    for place in np.flatnonzero(missing).tolist():
+        missing[place] = stripped[place].lower() in MISSING_WORDS
+    present = list(compress(stripped, ~missing)) if missing.any() else stripped
     if stripped != distinct:
         present = list(dict.fromkeys(present))
     if not present:

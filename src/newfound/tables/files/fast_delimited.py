@@ -78,8 +78,8 @@ def _is_plain(utf8: bytes, delimiter: str) -> bool:
         and delimiter not in '"\r\n\0'
         and not utf8.startswith(codecs.BOM_UTF8)
         and b"\0" not in utf8
-        and utf8.count(b"\r") == utf8.count(b"\r\n")
-        and _quotes_are_plain(np.frombuffer(utf8, dtype=np.uint8), ord(delimiter))
+        and (b"\r" not in utf8 or utf8.count(b"\r") == utf8.count(b"\r\n"))
+        and (b'"' not in utf8 or _quotes_are_plain(np.frombuffer(utf8, dtype=np.uint8), ord(delimiter)))
     )
 
 
@@ -89,6 +89,9 @@ def _quotes_are_plain(content: NDArray[np.uint8], delimiter: int) -> bool:
     Then every second quote opens a cell or is the second of a double one, and the others close it or are the first.
     Carriage returns between quotes are refused too: where its blocks meet, pyarrow loses line feeds that follow them.
     """
+    may_precede, may_follow = np.zeros((2, 256), dtype=np.bool_)
+    may_precede[[delimiter, _END, _QUOTE]] = True
+    may_follow[[delimiter, _END, _RETURN, _QUOTE]] = True
     n_quotes = 0
     for start in range(0, len(content), _BLOCK):
         block = content[start : start + _BLOCK]
@@ -96,9 +99,7 @@ def _quotes_are_plain(content: NDArray[np.uint8], delimiter: int) -> bool:
         opening, closing = places[n_quotes % 2 :: 2], places[1 - n_quotes % 2 :: 2]
         before = content[opening[opening > 0] - 1]
         after = content[closing[closing < len(content) - 1] + 1]
-        if not np.isin(before, (delimiter, _END, _QUOTE)).all():
-            return False
-        if not np.isin(after, (delimiter, _END, _RETURN, _QUOTE)).all():
+        if not (may_precede[before].all() and may_follow[after].all()):
             return False
         returns = np.flatnonzero(block == _RETURN) + start
         if ((np.searchsorted(places, returns) + n_quotes) % 2).any():
