@@ -54,3 +54,22 @@ def test_a_mark_is_no_part_of_the_first_name(given: str) -> None:
 def test_refusals(content: bytes, encoding: str | None, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         decode(content, encoding, "table.csv")
+
+
+@pytest.mark.parametrize("n", range(60, 68))
+def test_characters_where_parts_meet(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    monkeypatch.setattr("newfound.tables.files.text._PART", 64)
+    text = "x" * n + "é€😀" * 40
+    assert decode(text.encode(), None, "table.csv").encoding == "utf-8"
+    cut = decode(text.encode() + b"\n\xe9\n", None, "table.csv")
+    assert (cut.encoding, "line 2" in cut.note) == ("cp1252", True)
+    assert decode(text.encode()[:-1], None, "table.csv").encoding != "utf-8"
+
+
+def test_the_beginning_of_a_text() -> None:
+    text = "é€😀x" * 100
+    decoded = decode(text.encode(), None, "table.csv")
+    head = decoded.head(50)
+    assert text.startswith(head)
+    assert 50 < len(head) < len(text)
+    assert decoded.head(1000) == text

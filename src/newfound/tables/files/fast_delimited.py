@@ -7,7 +7,6 @@ import csv
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from newfound.errors import InputError
 from newfound.tables.files.delimited import Cells, find_delimiter, rows_of, without_empty_end
@@ -78,17 +77,18 @@ def _is_plain(utf8: bytes, delimiter: str) -> bool:
         and delimiter not in '"\r\n\0'
         and not utf8.startswith(codecs.BOM_UTF8)
         and b"\0" not in utf8
-        and (b"\r" not in utf8 or utf8.count(b"\r") == utf8.count(b"\r\n"))
-        and (b'"' not in utf8 or _quotes_are_plain(np.frombuffer(utf8, dtype=np.uint8), ord(delimiter)))
+        and not utf8.endswith(b"\r")
+        and ((b'"' not in utf8 and b"\r" not in utf8) or _marks_are_plain(utf8, ord(delimiter)))
     )
 
 
-def _quotes_are_plain(content: NDArray[np.uint8], delimiter: int) -> bool:
-    """Whether quotes enclose whole cells, are doubled inside of them, and stand nowhere else.
+def _marks_are_plain(utf8: bytes, delimiter: int) -> bool:
+    """Whether quotes enclose whole cells and are doubled inside of them, and carriage returns end lines.
 
-    Then every second quote opens a cell or is the second of a double one, and the others close it or are the first.
+    Every second quote then opens a cell or is the second of a double one, and the others close it or are the first.
     Carriage returns between quotes are refused too: where its blocks meet, pyarrow loses line feeds that follow them.
     """
+    content = np.frombuffer(utf8, dtype=np.uint8)
     may_precede, may_follow = np.zeros((2, 256), dtype=np.bool_)
     may_precede[[delimiter, _END, _QUOTE]] = True
     may_follow[[delimiter, _END, _RETURN, _QUOTE]] = True
@@ -97,12 +97,14 @@ def _quotes_are_plain(content: NDArray[np.uint8], delimiter: int) -> bool:
         block = content[start : start + _BLOCK]
         places = np.flatnonzero(block == _QUOTE) + start
         opening, closing = places[n_quotes % 2 :: 2], places[1 - n_quotes % 2 :: 2]
-        before = content[opening[opening > 0] - 1]
-        after = content[closing[closing < len(content) - 1] + 1]
-        if not (may_precede[before].all() and may_follow[after].all()):
+        if len(opening) and opening[0] == 0:
+            opening = opening[1:]
+        if len(closing) and closing[-1] == len(content) - 1:
+            closing = closing[:-1]
+        if not (may_precede[content[opening - 1]].all() and may_follow[content[closing + 1]].all()):
             return False
         returns = np.flatnonzero(block == _RETURN) + start
-        if ((np.searchsorted(places, returns) + n_quotes) % 2).any():
+        if (content[returns + 1] != _END).any() or ((np.searchsorted(places, returns) + n_quotes) % 2).any():
             return False
         n_quotes += len(places)
     return n_quotes % 2 == 0

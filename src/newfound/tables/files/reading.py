@@ -189,7 +189,7 @@ def read_file(
         return binary.read_excel(io.BytesIO(content), path, sheet)
     decoded = decode(content, encoding, str(path))
     notes = [decoded.note] if decoded.note else []
-    if not decoded.utf8.strip():
+    if not decoded.utf8 or decoded.utf8.isspace():
         raise InputError(f"{path} is empty; expected names of columns in its first line, and rows below.")
     if ending in _JSON_ENDINGS or (delimiter is None and decoded.head(_HEAD).lstrip().startswith(("{", "[{"))):
         names, columns = read_json_lines(decoded.text, str(path))

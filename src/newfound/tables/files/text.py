@@ -17,6 +17,7 @@ _BYTE_ORDER_MARKS = (
 )
 _LONE_SURROGATES = "surrogatepass"  # which UTF-7, for one, can spell
 _LOOKED_AT = 1 << 16
+_PART = 1 << 16  # bytes
 _MANY_ZEROS = 0.3  # share of every second byte, where UTF-16 has its mostly Latin letters
 _FEW_ZEROS = 0.05
 _CONTROL = {chr(code) for code in range(32)} - set("\t\n\r\f\x1a\x1b")
@@ -68,7 +69,8 @@ def decode(content: bytes, encoding: str | None, source: str) -> Decoded:
     if b"\0" in content[:_LOOKED_AT]:
         return Decoded(_utf8_of(content, _utf_16_or_refuse(content, source), source), "utf-16", "")
     try:
-        _refuse_binary(content.decode("utf-8"), source)
+        _check_utf8(content)
+        _refuse_binary(content[: 4 * _LOOKED_AT].decode("utf-8", "ignore"), source)
         return Decoded(content, "utf-8", "")
     except UnicodeDecodeError as error:
         place = error.start
@@ -111,6 +113,17 @@ def _utf8_of(content: bytes, encoding: str, source: str) -> bytes:
     if encoding == "utf-8-sig":
         return content.removeprefix(codecs.BOM_UTF8)
     return text.encode("utf-8", _LONE_SURROGATES)
+
+
+def _check_utf8(content: bytes) -> None:
+    """Raise UnicodeDecodeError where there is something else; a part at a time, since the text itself is not needed."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), _PART):
+            decoder.decode(content[start : start + _PART])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        content.decode("utf-8")  # says where it is
 
 
 def _utf_16_or_refuse(content: bytes, source: str) -> str:
