@@ -34,6 +34,25 @@ def test_a_time_limit_bounds_the_time_left(capsys: pytest.CaptureFixture[str]) -
     assert "0:01:30 left" in capsys.readouterr().out
 
 
+def test_a_total_may_come_later(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar(None, shown=True, unit="files", stderr=True) as bar:
+        bar.show(done=2)
+    assert "2/? files" in capsys.readouterr().err
+    with ProgressBar(None, shown=True, unit="files", stderr=True) as bar:
+        bar.show(done=2, total=4)
+        bar.say("one [b]failed[/b]")
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "2/4 files" in shown.err
+    assert "one [b]failed[/b]" in shown.err
+
+
+def test_time_and_count_may_be_said_by_the_caller(capsys: pytest.CaptureFixture[str]) -> None:
+    with ProgressBar(1.0, shown=True, time_text=lambda: "soon") as bar:
+        bar.show(done=0.3, count="7 of 9 trials")
+    assert "7 of 9 trials soon" in capsys.readouterr().out
+
+
 def test_a_detail_is_cut_off_where_the_terminal_is_narrow(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

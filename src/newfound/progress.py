@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
@@ -13,8 +14,8 @@ class ProgressBar:
 
     Parameters
     ----------
-    total : float
-        How much there is to do.
+    total : float or None
+        How much there is to do; None as long as that is not known.
     shown : bool
         Whether there is a bar at all; without one, every method does nothing.
     unit : str, default=""
@@ -25,22 +26,28 @@ class ProgressBar:
         Seconds after which the work ends, done or not.
     memory : float, default=30
         Seconds of the past that the speed is estimated from: more where a step takes minutes.
+    time_text : callable, optional
+        Says how much time is left, where somebody knows better than by the speed so far.
+    stderr : bool, default=False
+        Whether the bar goes to standard error.
     """
 
     def __init__(
         self,
-        total: float,
+        total: float | None,
         *,
         shown: bool,
         unit: str = "",
         start: str = "starting",
         time_limit: float | None = None,
         memory: float = 30.0,
+        time_text: Callable[[], str] | None = None,
+        stderr: bool = False,
     ) -> None:
         self._bar: Any = None
         if shown:
-            self._bar = _rich_bar(unit, time_limit, memory)
-            self._task = self._bar.add_task(start, total=total, detail="")
+            self._bar = _rich_bar(unit, time_text or time_limit, memory, stderr)
+            self._task = self._bar.add_task(start, total=total, count="", detail="")
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -53,11 +60,24 @@ class ProgressBar:
         if self._bar is not None:
             self._bar.stop()
 
-    def show(self, text: str | None = None, *, done: float | None = None, detail: str | None = None) -> None:
-        """Show what is going on, how much is done in all, and a detail; what is None stays."""
+    def show(
+        self,
+        text: str | None = None,
+        *,
+        done: float | None = None,
+        total: float | None = None,
+        count: str | None = None,
+        detail: str | None = None,
+    ) -> None:
+        """Show what is going on, how much is done of how much, that in words, and a detail; what is None stays."""
         if self._bar is not None:
-            fields = {} if detail is None else {"detail": detail}
-            self._bar.update(self._task, description=text, completed=done, **fields)
+            said = {name: value for name, value in {"count": count, "detail": detail}.items() if value is not None}
+            self._bar.update(self._task, description=text, completed=done, total=total, **said)
+
+    def say(self, text: str) -> None:
+        """Print a line that stays above the bar."""
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
 
     def advance(self, amount: float = 1.0) -> None:
         """Show that some more is done."""
@@ -65,30 +85,40 @@ class ProgressBar:
             self._bar.update(self._task, advance=amount)
 
 
-def _rich_bar(unit: str, time_limit: float | None, memory: float) -> Any:
+def _rich_bar(unit: str, time: Callable[[], str] | float | None, memory: float, stderr: bool) -> Any:
+    from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
     from rich.table import Column
     from rich.text import Text
 
-    class TimeColumn(ProgressColumn):
+    class CountColumn(ProgressColumn):
         def render(self, task: Any) -> Text:
+            total = "?" if task.total is None else f"{task.total:.0f}"
+            return Text(task.fields["count"] or f"{task.completed:.0f}/{total} {unit}".rstrip())
+
+    class TimeColumn(ProgressColumn):
+        # drawn anew several times a second, so that it counts down during a long step
+        def render(self, task: Any) -> Text:
+            if callable(time):
+                return Text(time())
             elapsed = task.elapsed or 0.0
             if task.finished:
                 return Text(str(timedelta(seconds=int(task.finished_time or elapsed))))
             left = [] if task.time_remaining is None else [task.time_remaining]
-            if time_limit is not None:
-                left.append(max(0.0, time_limit - elapsed))
+            if time is not None:
+                left.append(max(0.0, time - elapsed))
             return Text(f"{timedelta(seconds=math.ceil(min(left)))} left" if left else "-:--:-- left")
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
-        TextColumn(" ".join(["{task.completed:.0f}/{task.total:.0f}", *([unit] if unit else [])])),
+        CountColumn(),
         TimeColumn(),
         # last and cut off where the terminal is narrow: it is the least of what is said
         TextColumn(
             "{task.fields[detail]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
         ),
+        console=Console(stderr=True) if stderr else None,
         expand=True,
         speed_estimate_period=memory,
     )

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import newfound
 from newfound.errors import InputError
+from newfound.progress import ProgressBar
 from newfound_lab.datasets.files import beside, locked, one_line, read_record, sha256_of, write_record, writing_to
 
 __all__ = ["TransferError", "download_file"]
@@ -212,13 +213,10 @@ def _content_range(headers: Message) -> tuple[int, int | None]:
 @contextlib.contextmanager
 def _bar(name: str, wanted: bool | None) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function that shows how many bytes of how many have come."""
-    if not (sys.stderr.isatty() if wanted is None else wanted):
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    shown = sys.stderr.isatty() if wanted is None else wanted
+    with ProgressBar(None, shown=shown, start=name, stderr=True) as bar:
+        yield lambda done, total: bar.show(done=done, total=total, count=f"{_megabytes(done)}/{_megabytes(total)} MB")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+def _megabytes(n_bytes: int | None) -> str:
+    return "?" if n_bytes is None else f"{n_bytes / 1e6:.1f}"

@@ -6,8 +6,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
+from newfound.progress import ProgressBar
 from newfound_lab.runner.workers import Outcome
 from newfound_lab.suites.trials import Trial
 
@@ -133,44 +133,21 @@ class BarProgress(RunProgress):
     """A bar with the time left on standard error, for terminals."""
 
     def start(self, n_done: int, n_planned: int, left: TimeLeft) -> None:
-        """Draw the bar."""
-        from rich.console import Console
-        from rich.progress import BarColumn, ProgressColumn, TextColumn
-        from rich.progress import Progress as RichProgress
-        from rich.table import Column
-        from rich.text import Text
-
-        class LeftColumn(ProgressColumn):
-            # drawn anew several times a second, so that it counts down while a long pack is measured
-            def render(self, task: Any) -> Text:
-                return Text(_time_left(left))
-
+        """Draw the bar: it grows by work, and counts trials."""
         self._left, self._planned = left, n_planned
-        self._bar = RichProgress(
-            BarColumn(bar_width=20),
-            TextColumn("{task.fields[count]}"),
-            LeftColumn(),
-            # last, and cut off where the terminal is narrow
-            TextColumn(
-                "{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
-            ),
-            console=Console(stderr=True),
-            expand=True,
-        )
-        self._task = self._bar.add_task("", total=1.0, count=self._count(n_done))
-        self._bar.start()
+        self._bar = ProgressBar(1.0, shown=True, start="", time_text=lambda: _time_left(left), stderr=True)
+        self._bar.show(count=self._count(n_done))
+        self._bar.__enter__()
 
     def ended(self, pack: Sequence[Trial], outcome: Outcome, n_done: int) -> None:
         """Move the bar; a failure also stays above it."""
         if outcome.error:
-            self._bar.console.print(f"{name_of(pack)} failed: {outcome.error}", markup=False, highlight=False)
-        self._bar.update(
-            self._task, completed=self._left.share(), description=f"last {name_of(pack)}", count=self._count(n_done)
-        )
+            self._bar.say(f"{name_of(pack)} failed: {outcome.error}")
+        self._bar.show(done=self._left.share(), count=self._count(n_done), detail=f"last {name_of(pack)}")
 
     def stop(self) -> None:
         """Leave the bar as it is."""
-        self._bar.stop()
+        self._bar.__exit__(None, None, None)
 
     def _count(self, n_done: int) -> str:
         return f"{n_done}/{self._planned} trials"

@@ -358,7 +358,7 @@ def test_bar_only_on_request(server: Server, path: Path, capsys: pytest.CaptureF
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "a.zip" in shown.err
-    assert "300.0/300.0 kB" in shown.err
+    assert "0.3/0.3 MB" in shown.err
 
 
 def test_bar_on_a_terminal(
