@@ -8,26 +8,20 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from newfound.registry import BUILT_IN
+
 __version__ = "0.1.0"
 
-_HOMES = {
-    "AutoDiscoverer": "newfound.discoverers",
+_HOMES = {one.class_name: one.module for one in BUILT_IN} | {
+    "BaseDiscoverer": "newfound.discoverers.base",
     "Choice": "newfound.selection.space",
-    "ClassifierProjection": "newfound.discoverers",
     "HiddenClassKFold": "newfound.selection.hidden_classes",
     "InputError": "newfound.errors",
-    "KMeansDiscoverer": "newfound.discoverers",
     "MissingExtraError": "newfound.errors",
     "ModelFileError": "newfound.errors",
-    "NCDKMeans": "newfound.discoverers",
-    "NCDSpectral": "newfound.discoverers",
     "NewfoundError": "newfound.errors",
-    "PBN": "newfound.discoverers",
     "Real": "newfound.selection.space",
-    "SpectralDiscoverer": "newfound.discoverers",
     "TableEncoder": "newfound.tables",
-    "TabularNCD": "newfound.discoverers",
-    "WhitenedKMeans": "newfound.discoverers",
     "Whole": "newfound.selection.space",
     "estimate_n_novel_classes": "newfound.selection.n_classes",
     "explain": "newfound.explanation",
@@ -35,6 +29,7 @@ _HOMES = {
     "hidden_class_scores": "newfound.selection.hidden_classes",
     "load": "newfound.persistence",
     "read_table": "newfound.tables.files",
+    "register_discoverer": "newfound.registry",
     "save": "newfound.persistence",
     "tune": "newfound.selection.tune",
     "write_report": "newfound.report",
@@ -44,6 +39,7 @@ _MODULES = ("datasets", "errors", "metrics")
 __all__ = [
     "PBN",
     "AutoDiscoverer",
+    "BaseDiscoverer",
     "Choice",
     "ClassifierProjection",
     "HiddenClassKFold",
@@ -70,6 +66,7 @@ __all__ = [
     "load",
     "metrics",
     "read_table",
+    "register_discoverer",
     "save",
     "tune",
     "write_report",
@@ -77,20 +74,20 @@ __all__ = [
 
 if TYPE_CHECKING:
     from newfound import datasets, errors, metrics
-    from newfound.discoverers import (
-        PBN,
-        AutoDiscoverer,
-        ClassifierProjection,
-        KMeansDiscoverer,
-        NCDKMeans,
-        NCDSpectral,
-        SpectralDiscoverer,
-        TabularNCD,
-        WhitenedKMeans,
-    )
+    from newfound.discoverers.auto import AutoDiscoverer
+    from newfound.discoverers.base import BaseDiscoverer
+    from newfound.discoverers.classifier_projection import ClassifierProjection
+    from newfound.discoverers.kmeans import KMeansDiscoverer
+    from newfound.discoverers.ncd_kmeans import NCDKMeans
+    from newfound.discoverers.ncd_spectral import NCDSpectral
+    from newfound.discoverers.pbn import PBN
+    from newfound.discoverers.spectral import SpectralDiscoverer
+    from newfound.discoverers.tabular_ncd import TabularNCD
+    from newfound.discoverers.whitened_kmeans import WhitenedKMeans
     from newfound.errors import InputError, MissingExtraError, ModelFileError, NewfoundError
     from newfound.explanation import explain
     from newfound.persistence import load, save
+    from newfound.registry import register_discoverer
     from newfound.report import write_report
     from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
     from newfound.selection.n_classes import estimate_n_novel_classes

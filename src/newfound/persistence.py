@@ -22,23 +22,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_safetensors
 
 import newfound
-from newfound.discoverers import (
-    PBN,
-    AutoDiscoverer,
-    ClassifierProjection,
-    KMeansDiscoverer,
-    NCDKMeans,
-    NCDSpectral,
-    SpectralDiscoverer,
-    TabularNCD,
-    WhitenedKMeans,
-)
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.calibration import COLDEST, HOTTEST
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.registry import needs_known_classes, registered, registration_named, registration_of
 from newfound.tables import TableEncoder, all_classes
 from newfound.tables.cells import shown
 from newfound.tables.labels import class_array, classes_from_json, classes_to_json
@@ -62,20 +52,6 @@ _HEADER_KEYS = {
 }
 _SINCE_VERSION_2 = {"temperature", "curation", "used_names"}
 _FACTS = "facts"  # an entry of those discoverers only that have any
-_DISCOVERERS: dict[str, type[BaseDiscoverer]] = {
-    kind.__name__: kind
-    for kind in (
-        AutoDiscoverer,
-        ClassifierProjection,
-        KMeansDiscoverer,
-        NCDKMeans,
-        NCDSpectral,
-        PBN,
-        SpectralDiscoverer,
-        TabularNCD,
-        WhitenedKMeans,
-    )
-}
 # Parameters that came later and whose default is not what the files before them mean.
 _MEANT_BEFORE: dict[str, dict[str, Any]] = {"ClassifierProjection": {"projection": "after"}}
 _DTYPES = ("F64", "F32", "I32")
@@ -95,7 +71,7 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : discoverer
-        A fitted discoverer of newfound's own, such as a ``TabularNCD``.
+        A fitted discoverer: one of newfound's own, or one that is registered by `newfound.register_discoverer`.
     path : str or path
         Where to; the ending ``.newfound`` is customary.
 
@@ -115,12 +91,13 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
     array(['novel_0'], dtype='<U7')
     """
     target = _path_text(path)
-    if type(model) not in _DISCOVERERS.values():
+    if registration_of(type(model)) is None:
         raise InputError(
-            f"Got a model of type {type(model).__name__}, but only these can be saved: {', '.join(_DISCOVERERS)}.",
+            f"Got a model of type {type(model).__name__}, but only these can be saved: {_class_names()}. A discoverer "
+            "of your own can be once it is registered with newfound.register_discoverer.",
             parameter="model",
             value=model,
-            expected=f"one of {', '.join(_DISCOVERERS)}",
+            expected=f"one of {_class_names()}",
         )
     model._check_is_fitted()
     if type(model.encoder_) is not TableEncoder:
@@ -337,9 +314,13 @@ def _refuse_constant(constant: str) -> Any:
 def _new_discoverer(header: dict[str, Any]) -> BaseDiscoverer:
     entries = Entries(header, "the header")
     entries.get("newfound_version", str)
-    kind = _DISCOVERERS.get(entries.get("class", str))
-    if kind is None:
-        raise ModelFileError(f"it holds a {shown(header['class'])}, which is none of {', '.join(_DISCOVERERS)}.")
+    registration = registration_named(entries.get("class", str))
+    if registration is None:
+        raise ModelFileError(
+            f"it holds a {shown(header['class'])}, which is none of {_class_names()}. If it is a discoverer of another "
+            "package, import that package first, so that it is registered."
+        )
+    kind = registration.load()
     stored = _MEANT_BEFORE.get(kind.__name__, {}) | entries.get("parameters", dict)
     unknown = sorted(set(stored) - set(kind().get_params(deep=False)))
     if unknown:
@@ -443,14 +424,19 @@ def _restore_curation(model: BaseDiscoverer, header: dict[str, Any], arrays: Arr
     model._used_names = tuple(used.tolist())
 
 
+def _class_names() -> str:
+    return ", ".join(sorted(one.class_name for one in registered().values()))
+
+
 def _part(arrays: Arrays, prefix: str) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _checked_classes(model: BaseDiscoverer, header: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     known, novel = classes_from_json(header["known_classes"]), classes_from_json(header["novel_classes"])
-    if len(known) + len(novel) == 0 or (model._needs_known_classes and len(known) == 0):
-        raise ModelFileError(f"a {type(model).__name__} needs {'known ' * model._needs_known_classes}classes.")
+    needs_known = needs_known_classes(type(model))
+    if len(known) + len(novel) == 0 or (needs_known and len(known) == 0):
+        raise ModelFileError(f"a {type(model).__name__} needs {'known ' * needs_known}classes.")
     if (known[1:] <= known[:-1]).any():
         raise ModelFileError("the known classes must be in increasing order.")
     # Novel classes go on in the type of the known ones; only after False and True come the integers 2, 3, ...

@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from newfound import discoverers
 from newfound.datasets import Dataset
 from newfound.discoverers.base import BaseDiscoverer
+from newfound.registry import registered
 from newfound_lab.suites.experiments import NETWORKS
 
-METHODS: dict[str, str] = {
-    "tabular_ncd": "TabularNCD",
-    "baseline": "ClassifierProjection",
-    "spectral": "SpectralDiscoverer",
-    "kmeans": "KMeansDiscoverer",
-    "whitened_kmeans": "WhitenedKMeans",
-    "ncd_kmeans": "NCDKMeans",
-    "ncd_spectral": "NCDSpectral",
-    "pbn": "PBN",
-    "tuned_tabular_ncd": "TabularNCD",
-    "auto": "AutoDiscoverer",
-}
-"""The discoverer of each method, by its name in ``newfound.discoverers``."""
+_OTHER_NAMES = {"baseline": "classifier_projection", "tuned_tabular_ncd": "tabular_ncd"}
+"""Methods that results call otherwise than the product does."""
 
 
 def build(
@@ -32,7 +21,8 @@ def build(
 
     The number of novel classes is the true one where ``n_novel`` is None.
     """
-    discoverer: type[BaseDiscoverer] = getattr(discoverers, METHODS[method])
+    discoverer: Any = registered()[_OTHER_NAMES.get(method, method)].load()
     where = {"device": device} if method in NETWORKS else {}
     k = len(data.novel_classes) if n_novel is None else n_novel
-    return discoverer(k, encoder=data.encoder(), random_state=seed, **where, **settings)
+    built: BaseDiscoverer = discoverer(k, encoder=data.encoder(), random_state=seed, **where, **settings)
+    return built

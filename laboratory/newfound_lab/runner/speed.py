@@ -18,8 +18,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from newfound.discoverers import TabularNCD, tabular_ncd
+from newfound import TabularNCD
 from newfound.errors import TrainingInterrupted
+from newfound.learning import tabular_ncd
 from newfound.learning.batches import MixedBatches, rows_in_batch
 from newfound.learning.machine import prepared_for
 from newfound.learning.neighbours import neighbours_within

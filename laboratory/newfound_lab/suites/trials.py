@@ -21,7 +21,7 @@ class Trial:
     experiment : str
         Which of the experiments it belongs to, e.g. "main".
     dataset, method : str
-        Names in :func:`newfound.datasets.names` and in `newfound_lab.runner.methods.METHODS`.
+        Names in :func:`newfound.datasets.names` and in `newfound_lab.suites.experiments.METHOD_NAMES`.
     variant : str
         What tells the trials of one experiment apart, e.g. "without_ssl" or "top_k"; may be empty.
     regime : {"oracle", "label-free"}

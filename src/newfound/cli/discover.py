@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.methods import METHODS, build, check_method, check_novel_classes, read_settings
+from newfound.cli.methods import build, check_method, check_novel_classes, read_settings
 from newfound.cli.options import (
     DecimalOption,
     DelimiterOption,
@@ -30,6 +30,7 @@ from newfound.cli.output import Output, counted, percent
 from newfound.cli.reading import Format, PartlyLabelled, read_task, stem_of
 from newfound.cli.writing import new_folder, write_json, write_labels, writing_to
 from newfound.errors import InputError
+from newfound.registry import registered
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -46,7 +47,7 @@ def discover(
     novel_classes: NovelClassesOption = "auto",
     method: Annotated[
         str | None,
-        typer.Option("--method", "-m", metavar="NAME", help=f"One of {', '.join(METHODS)}; auto by default."),
+        typer.Option("--method", "-m", metavar="NAME", help=f"One of {', '.join(registered())}; auto by default."),
     ] = None,
     out: Annotated[
         Path | None,

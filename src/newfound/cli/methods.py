@@ -7,35 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.errors import InputError
+from newfound.registry import registered
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
-
-METHODS = {
-    "auto": "AutoDiscoverer",
-    "tabular_ncd": "TabularNCD",
-    "pbn": "PBN",
-    "ncd_kmeans": "NCDKMeans",
-    "ncd_spectral": "NCDSpectral",
-    "whitened_kmeans": "WhitenedKMeans",
-    "classifier_projection": "ClassifierProjection",
-    "kmeans": "KMeansDiscoverer",
-    "spectral": "SpectralDiscoverer",
-}
-"""Class of each method, in `newfound`."""
-
-NEED_NO_LABELS = ("kmeans", "spectral")
 
 
 def check_method(method: str) -> str:
     """Return the name of a method, if it is one."""
     from difflib import get_close_matches
 
-    if method in METHODS:
+    methods = registered()
+    if method in methods:
         return method
-    near = get_close_matches(method, METHODS, n=1)
+    near = get_close_matches(method, methods, n=1)
     hint = f" Did you mean {near[0]}?" if near else ""
-    raise InputError(f"Got --method {method}, but expected one of {', '.join(METHODS)}.{hint}")
+    raise InputError(f"Got --method {method}, but expected one of {', '.join(methods)}.{hint}")
 
 
 def check_novel_classes(given: str) -> int | str:
@@ -64,7 +51,7 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
         raise InputError(f"Cannot read --settings {path}: {error.strerror}. Name a file that tune wrote.") from None
     except (ValueError, LookupError, TypeError):
         method = settings = None
-    if not isinstance(method, str) or method not in METHODS or not isinstance(settings, dict):
+    if not isinstance(method, str) or method not in registered() or not isinstance(settings, dict):
         raise InputError(
             f"Got --settings {path}, which is not such a file; expected one that `newfound tune` wrote, as in "
             '{"method": "tabular_ncd", "settings": {"w1": 0.8}}.'
@@ -74,10 +61,9 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
 
 def build(method: str, n_novel: int | str, settings: Mapping[str, Any], **parameters: Any) -> BaseDiscoverer:
     """Make a discoverer; parameters that it does not have are left out, settings that it does not have are refused."""
-    import newfound
     from newfound.selection.space import with_settings
 
-    kind = getattr(newfound, METHODS[method])
+    kind: Any = registered()[method].load()
     accepted = kind().get_params()
     plain = {name: value for name, value in parameters.items() if name in accepted and value is not None}
     discoverer = kind(n_novel, **plain)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.methods import NEED_NO_LABELS
 from newfound.cli.output import Output, counted
 from newfound.errors import InputError, Parameter
+from newfound.registry import registered
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -133,8 +133,9 @@ def _check_labels(target: Target, file: TableFile, method: str) -> None:
             f"Every one of the {counted(file.n_rows, 'row')} of {file.path} has a label in {name}, so there is nothing "
             "to discover; leave the cell empty in rows whose class is not known, or name such cells with --unlabelled."
         )
-    if n_unlabelled == file.n_rows and method not in NEED_NO_LABELS:
+    if n_unlabelled == file.n_rows and registered()[method].needs_labels:
+        others = " or ".join(name for name, one in registered().items() if not one.needs_labels)
         raise InputError(
             f"No row of {file.path} has a label in {name}, and {method} learns from known classes; label some rows, "
-            f"or use --method {' or '.join(NEED_NO_LABELS)}, which need no labels."
+            f"or use --method {others}, which need no labels."
         )

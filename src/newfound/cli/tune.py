@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.methods import METHODS, build, check_method, check_novel_classes
+from newfound.cli.methods import build, check_method, check_novel_classes
 from newfound.cli.options import (
     DecimalOption,
     DelimiterOption,
@@ -30,6 +30,7 @@ from newfound.cli.output import Output, counted
 from newfound.cli.reading import Format, read_task
 from newfound.cli.writing import check_new, new_file, write_json
 from newfound.errors import InputError, TrainingInterrupted
+from newfound.registry import registered
 
 _SHOWN = 5
 
@@ -40,7 +41,10 @@ def tune(
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m", metavar="NAME", help=f"One of {', '.join(name for name in METHODS if name != 'auto')}."
+            "--method",
+            "-m",
+            metavar="NAME",
+            help=f"One of {', '.join(sorted({*registered()} - {'auto'}))}.",
         ),
     ] = "tabular_ncd",
     novel_classes: NovelClassesOption = "auto",

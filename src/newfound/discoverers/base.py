@@ -20,6 +20,7 @@ from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, warn_user
 from newfound.metrics import open_world_accuracy
+from newfound.registry import needs_known_classes
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import TableEncoder, all_classes, as_table, read_labels
@@ -48,7 +49,6 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         What was merged and split since `fit`.
     """
 
-    _needs_known_classes: ClassVar[bool] = True
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
 
     n_novel_classes: int | Literal["auto"]
@@ -363,6 +363,6 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
-        tags.target_tags.required = self._needs_known_classes
+        tags.target_tags.required = needs_known_classes(type(self))
         tags.non_deterministic = False
         return tags

@@ -42,8 +42,6 @@ class KMeansDiscoverer(CentroidDiscoverer):
     [0, 0, 1, 1, 2, 2]
     """
 
-    _needs_known_classes = False
-
     def __init__(
         self,
         n_novel_classes: int | Literal["auto"] = "auto",

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from newfound.errors import LABELS, TABLE, InputError, Message, warn_user
 from newfound.parameters import pick_generator
+from newfound.registry import needs_known_classes, registered
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
 from newfound.tables.cells import missing_mask
@@ -55,7 +56,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     """Read table and labels as a discoverer's parameters say; InputError for what cannot be used."""
     started = time.monotonic()
     rng = pick_generator(discoverer.random_state)
-    if y is None and discoverer._needs_known_classes:
+    if y is None and needs_known_classes(type(discoverer)):
         raise _no_known_classes(discoverer, "requires y to be passed, but the target y is None")
     table = as_table(X)
     labels = read_labels(y, table.n_rows)
@@ -85,7 +86,7 @@ def _seed_of_the_estimate(random_state: Any, rng: np.random.RandomState) -> Any:
 def _check_labels(discoverer: Any, labels: Labels) -> None:
     """Refuse or warn about labels from which little can be learned."""
     name, n_unlabelled = type(discoverer).__name__, int(labels.unlabelled.sum())
-    if discoverer._needs_known_classes and labels.n_known == 0:
+    if needs_known_classes(type(discoverer)) and labels.n_known == 0:
         raise _no_known_classes(discoverer, "learns from known classes, but y has no labelled rows")
     if n_unlabelled == 0:
         warn_user(
@@ -102,7 +103,7 @@ def _check_labels(discoverer: Any, labels: Labels) -> None:
             problem=f"but there are only {n_unlabelled} unlabelled rows",
             cure="ask for fewer novel classes, or 'auto'",
         )
-    if discoverer._needs_known_classes and labels.n_known == 1:
+    if needs_known_classes(type(discoverer)) and labels.n_known == 1:
         warn_user(
             Message(
                 LABELS,
@@ -113,11 +114,11 @@ def _check_labels(discoverer: Any, labels: Labels) -> None:
 
 
 def _no_known_classes(discoverer: Any, problem: str) -> InputError:
+    others = " or ".join(one.class_name for one in registered().values() if not one.needs_labels)
     cure = Message(
         "Pass the known classes in ",
         LABELS,
-        ", with -1, None or NaN where a row is unlabelled, or use KMeansDiscoverer or SpectralDiscoverer, which need "
-        "no labels.",
+        f", with -1, None or NaN where a row is unlabelled, or use {others}, which need no labels.",
     )
     return InputError(Message(f"{type(discoverer).__name__} {problem}. ", cure), parameter="y", cure=cure)
 

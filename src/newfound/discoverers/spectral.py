@@ -99,7 +99,6 @@ class SpectralDiscoverer(NeighbourDiscoverer):
     [0, 0, 1, 1, 2, 2]
     """
 
-    _needs_known_classes = False
     _search_space = ENCODINGS | {"n_neighbors": Whole(3, 50, log=True)}
 
     def __init__(
