@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import newfound as nf
 from newfound.discoverers import auto as module
@@ -212,12 +212,17 @@ def test_more_novel_classes_than_the_portfolio_has_rows(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("equal", ["known", "novel"])
 def test_rows_that_are_all_the_same(equal: str) -> None:
-    X, y, _ = blobs(4)
+    X, y, truth = blobs(4)
     X[(y >= 0) if equal == "known" else (y < 0)] = 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = auto(n_novel_classes=3).fit(X, y)
-    assert np.isfinite(model.predict_proba(X)).all()
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    if equal == "known":
+        assert clustering_accuracy(truth[y < 0], model.labels_[y < 0]) > 0.9
+    else:
+        assert len(set(model.labels_[y < 0].tolist())) == 1
+        assert np.mean(model.predict(X)[y >= 0] == y[y >= 0]) > 0.9
 
 
 def test_many_rows_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,5 +176,10 @@ def test_one_unlabelled_row_has_no_pairs_but_trains() -> None:
 
 def test_more_positives_than_rows_are_capped() -> None:
     problem = make_problem(30)
-    _, after, _ = trained(problem, replace(JOINT, n_positives=1_000, epochs=2))
-    assert all(tensor.isfinite().all() for tensor in after.values())
+    n_unlabelled = int((problem.codes < 0).sum())
+    _, all_, _ = trained(problem, replace(JOINT, n_positives=n_unlabelled - 1, epochs=2))
+    _, more, _ = trained(problem, replace(JOINT, n_positives=1_000, epochs=2))
+    _, fewer, _ = trained(problem, replace(JOINT, n_positives=1, epochs=2))
+    for name, tensor in all_.items():
+        assert torch.equal(tensor, more[name])
+    assert any(not torch.equal(tensor, fewer[name]) for name, tensor in all_.items())
