@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message, Parameter
+from newfound.tables.dates import MICROSECONDS_PER_SECOND, parse_date, parse_dates
 
 Family = Literal["boolean", "number", "date", "duration", "text", "complex", "nested"]
 
@@ -35,13 +36,8 @@ MISSING_TEXTS = ("nan", "None", "<NA>")
 """What NumPy makes of NaN, None and pandas.NA among text."""
 
 MICROSECONDS_PER_DAY = 86_400_000_000
-MICROSECONDS_PER_SECOND = 1_000_000
 
-_EPOCH = datetime(1970, 1, 1)
-_EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
-
-# A date on its own or with a time after it; anything looser would swallow codes such as "20200101".
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?", re.ASCII)
+_NONE = np.array(None, dtype=object)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 _MIDNIGHT = "T00:00:00.000000"
 _BOOLEAN_WORDS = {"true": 1.0, "t": 1.0, "yes": 1.0, "y": 1.0, "1": 1.0}
@@ -226,10 +222,12 @@ def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which cells of a column are missing, shape (n,)."""
     if values.dtype == bool:
         return np.zeros(len(values), dtype=np.bool_)
+    mask: NDArray[Any]
     if values.dtype == object:
-        return np.fromiter((cell is None for cell in values), dtype=np.bool_, count=len(values))
-    mask: NDArray[np.bool_] = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
-    return mask
+        mask = np.equal(values, _NONE)
+    else:
+        mask = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values)
+    return mask.astype(np.bool_, copy=False)
 
 
 def holds_booleans(values: NDArray[Any]) -> bool:
@@ -262,8 +260,11 @@ def as_days(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     if values.dtype.kind == "M":
         return _ratio(values, MICROSECONDS_PER_DAY)
     if values.dtype == object and not holds_booleans(values):
-        stamps = _parse(values, parse_date, name, "dates")
-        return stamps / MICROSECONDS_PER_DAY
+        present = ~missing_mask(values)
+        stamps = parse_dates(values[present].tolist())
+        if stamps is None:
+            raise _unfit(name, "dates", "text", next(text for text in values[present] if parse_date(text) is None))
+        return _scatter(stamps / MICROSECONDS_PER_DAY, present, np.nan)
     present = values[~missing_mask(values)]
     if len(present):
         raise _unfit(name, "dates", "numbers" if values.dtype == np.float64 else "booleans", present[0])
@@ -282,18 +283,6 @@ def as_texts(values: NDArray[Any]) -> NDArray[Any]:
     spelled = np.empty(len(distinct), dtype=object)
     spelled[:] = [text_of(cell) for cell in distinct]
     return _scatter(spelled[codes], present, None)
-
-
-def parse_date(text: str) -> float | None:
-    """Return the microseconds since 1970 of an ISO date, with or without a time, or None if it is not one."""
-    if not _ISO_DATE.fullmatch(text):
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-        since = moment - (_EPOCH if moment.tzinfo is None else _EPOCH_UTC)
-    except (ValueError, OverflowError):
-        return None
-    return float((since.days * 86_400 + since.seconds) * MICROSECONDS_PER_SECOND + since.microseconds)
 
 
 def parse_number(text: str) -> float | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message, ModelFileError, warn_user
 from newfound.tables import cells
+from newfound.tables.dates import parse_dates
 from newfound.tables.frame import Table, refuse_infinite
 
 Kind = Literal["numeric", "categorical", "boolean", "date", "ignored"]
@@ -195,7 +196,7 @@ def _is_constant(present: NDArray[Any]) -> bool:
 
 def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
     distinct = set(present)
-    if all(cells.parse_date(text) is not None for text in distinct):
+    if parse_dates(list(distinct)) is not None:
         return Column(name, "date")
     n_distinct = len(distinct)
     if n_rows < MIN_IDENTIFIER_ROWS or n_distinct <= IDENTIFIER_SHARE * len(present):
