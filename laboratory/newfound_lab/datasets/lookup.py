@@ -25,7 +25,7 @@ from newfound_lab.datasets.files import (
     write_record,
     writing_to,
 )
-from newfound_lab.datasets.raw import read_images, read_table
+from newfound_lab.datasets.raw import read_images, read_frame
 from newfound_lab.datasets.registry import Benchmark
 from newfound_lab.datasets.sources import Source
 from newfound_lab.datasets.transfer import TransferError, download_file
@@ -147,7 +147,7 @@ def _store(source: Source, paths: list[Path], table: Path, digests: dict[str, st
         with writing_to(table.parent), replacing(table) as fresh, fresh.open("wb") as stream:
             np.savez_compressed(stream, **arrays)
     else:
-        frame = read_table(source, paths)
+        frame = read_frame(source, paths)
         with writing_to(table.parent), replacing(table) as fresh:
             frame.to_parquet(fresh, engine="pyarrow", index=False)
     write_record(table, sha256=sha256_of(table), read_from=digests, licence=source.licence)

@@ -23,12 +23,12 @@ from newfound_lab.datasets.sources import Source
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_images", "read_table"]
+__all__ = ["read_images", "read_frame"]
 
 _CHUNK = 200_000
 
 
-def read_table(source: Source, paths: Sequence[Path]) -> pd.DataFrame:
+def read_frame(source: Source, paths: Sequence[Path]) -> pd.DataFrame:
     """Read the table of a zip file.
 
     Parameters
@@ -59,7 +59,7 @@ def read_table(source: Source, paths: Sequence[Path]) -> pd.DataFrame:
 
 
 def read_images(source: Source, paths: Sequence[Path]) -> dict[str, NDArray[np.uint8]]:
-    """Read MNIST's four files of images and labels; parameters and errors as for :func:`read_table`.
+    """Read MNIST's four files of images and labels; parameters and errors as for :func:`read_frame`.
 
     Returns
     -------

@@ -24,7 +24,7 @@ from laboratory.tests.datasets.official_files import (  # noqa: E402
     small_table,
 )
 from newfound.errors import InputError  # noqa: E402
-from newfound_lab.datasets.raw import read_images, read_table  # noqa: E402
+from newfound_lab.datasets.raw import read_images, read_frame  # noqa: E402
 from newfound_lab.datasets.registry import BENCHMARKS  # noqa: E402
 from newfound_lab.datasets.sources import SOURCES, Source  # noqa: E402
 
@@ -46,7 +46,7 @@ def small_source(name: str, table: Any) -> Source:
 @pytest.mark.parametrize("name", TABLES)
 def test_table_comes_back_as_it_was_with_its_types_and_order(name: str, tmp_path: Path) -> None:
     table = small_table(name)
-    found = read_table(small_source(name, table), stored(tmp_path, official_files(name, table)))
+    found = read_frame(small_source(name, table), stored(tmp_path, official_files(name, table)))
     pd.testing.assert_frame_equal(found, table, check_exact=True)
 
 
@@ -60,7 +60,7 @@ def test_images_come_back(tmp_path: Path) -> None:
 
 def test_covertype_has_its_makers_parts(tmp_path: Path) -> None:
     table = pd.concat([small_table("forest")] * 200, ignore_index=True)
-    found = read_table(small_source("forest", table), stored(tmp_path, official_files("forest", table)))
+    found = read_frame(small_source("forest", table), stored(tmp_path, official_files("forest", table)))
     assert found["split"].tolist() == ["train"] * 11_340 + ["valid"] * 3_780 + ["test"] * (len(table) - 15_120)
 
 
@@ -71,14 +71,14 @@ def test_covertype_has_its_makers_parts(tmp_path: Path) -> None:
 def test_official_files_give_the_prepared_table(name: str, tmp_path: Path) -> None:
     """With the registry's own expectations: column names, types, order of rows and counts are the prepared file's."""
     prepared = pd.read_parquet(Path(str(DATA)) / BENCHMARKS[name].file)
-    found = read_table(SOURCES[name], stored(tmp_path, official_files(name, prepared)))
+    found = read_frame(SOURCES[name], stored(tmp_path, official_files(name, prepared)))
     pd.testing.assert_frame_equal(found, prepared, check_exact=True)
 
 
 @needs_data
 def test_official_files_of_covertype_give_the_prepared_columns(tmp_path: Path) -> None:
     prepared = pd.read_parquet(Path(str(DATA)) / "covertype.parquet")[:12_000]
-    found = read_table(small_source("forest", prepared), stored(tmp_path, official_files("forest", prepared)))
+    found = read_frame(small_source("forest", prepared), stored(tmp_path, official_files("forest", prepared)))
     pd.testing.assert_frame_equal(found, prepared, check_exact=True, check_dtype=False)
 
 
@@ -87,7 +87,7 @@ def test_census_file_gives_the_prepared_sample(tmp_path: Path) -> None:
     prepared = pd.read_parquet(Path(str(DATA)) / "census1990_tiny.parquet")
     prepared.columns = prepared.columns.str.strip()
     source = replace(SOURCES["census"], rows=221)
-    found = read_table(source, stored(tmp_path, official_files("census", prepared)))
+    found = read_frame(source, stored(tmp_path, official_files("census", prepared)))
     pd.testing.assert_frame_equal(found, prepared, check_exact=True)
 
 
@@ -113,7 +113,7 @@ def test_expected_counts_are_those_of_the_prepared_file(name: str) -> None:
 
 def refused(source: Source, paths: list[Path]) -> str:
     with pytest.raises(InputError) as caught:
-        (read_images if source.format == "mnist" else read_table)(source, paths)
+        (read_images if source.format == "mnist" else read_frame)(source, paths)
     message = str(caught.value)
     assert "\n" not in message.strip()
     assert source.address in message
@@ -146,7 +146,7 @@ def test_class_of_unknown_size_must_occur(tmp_path: Path) -> None:
     table = small_table("census")
     paths = stored(tmp_path, official_files("census", table))
     source = replace(small_source("census", table), class_counts=dict.fromkeys(range(18)))
-    assert len(read_table(source, paths)) == len(table)
+    assert len(read_frame(source, paths)) == len(table)
     assert "0 rows of class 18 instead of some" in refused(
         replace(source, class_counts=dict.fromkeys(range(19))), paths
     )
