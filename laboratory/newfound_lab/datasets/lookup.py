@@ -25,7 +25,7 @@ from newfound_lab.datasets.files import (
     write_record,
     writing_to,
 )
-from newfound_lab.datasets.raw import read_images, read_frame
+from newfound_lab.datasets.raw import read_frame, read_images
 from newfound_lab.datasets.registry import Benchmark
 from newfound_lab.datasets.sources import Source
 from newfound_lab.datasets.transfer import TransferError, download_file

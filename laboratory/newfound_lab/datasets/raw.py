@@ -23,7 +23,7 @@ from newfound_lab.datasets.sources import Source
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_images", "read_frame"]
+__all__ = ["read_frame", "read_images"]
 
 _CHUNK = 200_000
 

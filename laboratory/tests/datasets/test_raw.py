@@ -24,7 +24,7 @@ from laboratory.tests.datasets.official_files import (  # noqa: E402
     small_table,
 )
 from newfound.errors import InputError  # noqa: E402
-from newfound_lab.datasets.raw import read_images, read_frame  # noqa: E402
+from newfound_lab.datasets.raw import read_frame, read_images  # noqa: E402
 from newfound_lab.datasets.registry import BENCHMARKS  # noqa: E402
 from newfound_lab.datasets.sources import SOURCES, Source  # noqa: E402
 
