@@ -20,14 +20,14 @@ pytestmark = pytest.mark.usefixtures("few_trees")
 def test_hidden_tasks_never_see_unlabelled_rows() -> None:
     rows, codes, _ = table()
     rows[codes < 0] = np.nan  # anything that touches them would show it
-    tasks = list(module._hidden_tasks(rows, codes, N_NOVEL, 6, rng()))
+    tasks = list(module._hidden_tasks(codes, N_NOVEL, 6, rng()))
     assert len(tasks) == 6
-    for fold, task_rows, task_codes, truth in tasks:
-        assert np.isfinite(task_rows).all()
+    for fold, task in tasks:
+        assert np.isfinite(rows[task.rows]).all()
         assert len(fold) == 2
-        assert set(truth) == {0, 1}
-        assert (task_codes < 0).sum() == len(truth) == 50
-        assert set(task_codes) == {-1, 0, 1, 2}
+        assert set(task.truth) == {0, 1}
+        assert (task.codes < 0).sum() == len(task.truth) == 50
+        assert set(task.codes) == {-1, 0, 1, 2}
     evidence = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=1)
     assert evidence.n_folds == 1
 
@@ -43,7 +43,7 @@ def test_classes_that_are_hidden_never_reach_the_candidates(monkeypatch: pytest.
         return portfolio
 
     monkeypatch.setattr(module, "build_portfolio", build)
-    ((fold, *_),) = module._hidden_tasks(rows, codes, N_NOVEL, 1, rng())
+    ((fold, _),) = module._hidden_tasks(codes, N_NOVEL, 1, rng())
     hidden, exchanged = np.isin(codes, fold), codes.copy()
     exchanged[hidden] = np.random.default_rng(5).permutation(codes[hidden])
     evidence, other = (gather_evidence(rows, y, LAYOUT, N_NOVEL, rng(), n_tasks=1) for y in (codes, exchanged))
@@ -56,11 +56,12 @@ def test_classes_that_are_hidden_never_reach_the_candidates(monkeypatch: pytest.
 def test_hidden_rows_keep_their_classes() -> None:
     rows, codes, _ = table()
     rows[:, 0] = codes  # so that a row tells its class
-    for fold, task_rows, task_codes, truth in module._hidden_tasks(rows, codes, N_NOVEL, 3, rng()):
-        np.testing.assert_array_equal(task_rows[task_codes < 0, 0], np.sort(fold)[truth])
-        known = task_rows[task_codes >= 0, 0]
+    for fold, task in module._hidden_tasks(codes, N_NOVEL, 3, rng()):
+        seen = rows[task.rows, 0]
+        np.testing.assert_array_equal(seen[task.codes < 0], np.sort(fold)[task.truth])
+        known = seen[task.codes >= 0]
         assert not set(known) & set(fold)
-        np.testing.assert_array_equal(np.unique(known, return_inverse=True)[1], task_codes[task_codes >= 0])
+        np.testing.assert_array_equal(np.unique(known, return_inverse=True)[1], task.codes[task.codes >= 0])
 
 
 @pytest.mark.parametrize("n_known", [1, 2])
@@ -72,9 +73,9 @@ def test_too_few_known_classes_give_no_evidence(n_known: int) -> None:
 def test_a_hidden_class_that_the_sample_misses_is_no_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HIDDEN_ROWS", (20, 20))
     codes = np.repeat([0, 1, 2], [4000, 1, 4000])
-    for _, _, task_codes, truth in module._hidden_tasks(np.zeros((len(codes), 1)), codes, 2, 6, rng()):
-        assert len(set(truth)) == 2
-        assert (task_codes < 0).sum() == 20
+    for _, task in module._hidden_tasks(codes, 2, 6, rng()):
+        assert len(set(task.truth)) == 2
+        assert (task.codes < 0).sum() == 20
 
 
 class Clock:

@@ -292,7 +292,7 @@ def test_ctrl_c_ends_it_even_inside_a_training(monkeypatch: pytest.MonkeyPatch) 
     def interrupted(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("newfound.discoverers.tabular_ncd.pretrain", interrupted)
+    monkeypatch.setattr("newfound.learning.tabular_ncd.pretrain", interrupted)
     with pytest.raises(KeyboardInterrupt):
         hidden_class_score(nf.TabularNCD(3, epochs=1), TABLE, LABELS, random_state=0)
 

@@ -210,13 +210,13 @@ def test_a_pack_gives_what_one_after_the_other_gives(monkeypatch: pytest.MonkeyP
     discoverer = tabular_ncd(n_novel_classes=3, epochs=2)
     space = {"w1": Real(0.1, 1), "lr_clustering": Real(1e-3, 1e-2, log=True), "k_neighbors": Whole(1, 10)}
     sizes = []
-    score = tuning.HiddenTask.score
+    score = tuning.ScoringTask.score
 
     def counted(self: Any, discoverers: Any) -> Any:
         sizes.append(len(discoverers))
         return score(self, discoverers)
 
-    monkeypatch.setattr(tuning.HiddenTask, "score", counted)
+    monkeypatch.setattr(tuning.ScoringTask, "score", counted)
     packed = tuned(discoverer, n_trials=4, space=space)
     assert sizes == [1] * 3 + [3] * 3
     monkeypatch.setattr(tuning, "packs", lambda discoverers: [[place] for place in range(len(discoverers))])

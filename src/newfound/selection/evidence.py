@@ -18,8 +18,8 @@ from scipy.stats import spearmanr
 
 from newfound.metrics import clustering_accuracy
 from newfound.selection.hidden_classes import FEWEST_KNOWN, deal_classes, n_hidden_classes
+from newfound.selection.hidden_task import HiddenTask
 from newfound.selection.portfolio import Name, Portfolio, build_portfolio, told_by
-from newfound.selection.sampling import sample
 from newfound.tables import Layout
 
 Floats = NDArray[np.float64]
@@ -89,12 +89,12 @@ def gather_evidence(
     """
     results = []
     longest = seconds_each
-    for fold, task_rows, task_codes, truth in _hidden_tasks(rows, codes, n_novel, n_tasks, rng):
+    for fold, task in _hidden_tasks(codes, n_novel, n_tasks, rng):
         start = time.monotonic()
         if start + longest > deadline:
             break
-        n_hidden = int(truth.max()) + 1
-        portfolio = build_portfolio(task_rows, task_codes, layout, n_hidden, rng)
+        n_hidden, truth = task.n_hidden, task.truth
+        portfolio = build_portfolio(rows[task.rows], task.codes, layout, n_hidden, rng)
         accuracy = np.array([clustering_accuracy(truth, partition) for partition in portfolio.partitions])
         within = float(told_by(portfolio.graphs, truth, n_hidden)[1])
         results.append(_Result(fold, portfolio, accuracy, within))
@@ -104,9 +104,9 @@ def gather_evidence(
 
 
 def _hidden_tasks(
-    rows: Floats, codes: Codes, n_novel: int, n_tasks: int, rng: np.random.RandomState
-) -> Iterator[tuple[tuple[int, ...], Floats, Codes, Codes]]:
-    """Hidden classes, rows, codes with hidden ones as -1, and the hidden rows' true classes 0.., of each task."""
+    codes: Codes, n_novel: int, n_tasks: int, rng: np.random.RandomState
+) -> Iterator[tuple[tuple[int, ...], HiddenTask]]:
+    """Hide known classes, several times; yields the classes and the task."""
     n_known = int(codes.max()) + 1
     if n_known < FEWEST_KNOWN:
         return
@@ -115,14 +115,9 @@ def _hidden_tasks(
     # Few known classes can be hidden in few ways; other rows of the same classes are another task, if there are others.
     has_others = (codes >= 0).sum() > sum(_HIDDEN_ROWS)
     for fold in itertools.islice(itertools.cycle(folds), n_tasks if has_others else len(folds)):
-        is_hidden = np.isin(codes, fold)
-        hidden = sample(np.flatnonzero(is_hidden), _HIDDEN_ROWS[0], rng)
-        kept = sample(np.flatnonzero((codes >= 0) & ~is_hidden), _HIDDEN_ROWS[1], rng)
-        if len(hidden) <= n_hidden + 1 or len(np.unique(codes[hidden])) < 2:  # a small class may miss the sample
-            continue
-        classes = np.unique(codes[kept], return_inverse=True)[1]
-        task_codes = np.concatenate([classes, np.full(len(hidden), -1)]).astype(np.int64)
-        yield fold, rows[np.concatenate([kept, hidden])], task_codes, np.unique(codes[hidden], return_inverse=True)[1]
+        task = HiddenTask.hide(codes, fold).drawn(*_HIDDEN_ROWS, rng)
+        if len(task.hidden) > n_hidden + 1 and task.n_hidden > 1:  # a small class may miss the sample
+            yield fold, task
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from newfound.errors import InputError, TrainingInterrupted, warn_user
 from newfound.metrics import novel_scores
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 from newfound.records import Records
+from newfound.selection.hidden_task import HiddenTask
 from newfound.selection.packs import Discoverer, check_discoverer, fit_pack
 from newfound.selection.sampling import sample_in_proportion
 from newfound.selection.space import with_settings
@@ -90,8 +91,8 @@ class HiddenClassKFold:
         labels = read_labels(y, len(y if X is None else X))
         n_splits, n_hidden = self._sizes(labels.n_known)
         for fold in deal_classes(labels.n_known, n_hidden, n_splits, pick_generator(self.random_state)):
-            is_hidden = np.isin(labels.codes, fold)
-            yield np.flatnonzero(~is_hidden), np.flatnonzero(is_hidden)
+            hidden = HiddenTask.hide(labels.codes, fold).hidden
+            yield np.setdiff1d(np.arange(len(labels.codes)), hidden), hidden
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits, which depends on the known classes in `y` unless it was given."""
@@ -311,7 +312,7 @@ class HiddenTable:
 
     def tasks(
         self, n_novel: int, *, cv: Any, with_unlabelled: bool, held_out: float, rng: np.random.RandomState
-    ) -> list[HiddenTask]:
+    ) -> list[ScoringTask]:
         """Make a task of each split; parameters as in :func:`hidden_class_score`."""
         if check_real("held_out", held_out, low=0, high=1) == 1:
             raise InputError("Got held_out=1, which leaves no rows to find; expected a share from 0 to below 1.")
@@ -330,16 +331,20 @@ class HiddenTable:
             if with_unlabelled and len(unlabelled):
                 watched = rng.permutation(unlabelled)[:_MOST_WATCHED]
                 weight = len(unlabelled) / len(watched) * len(held) / len(hidden)
-            tasks.append(HiddenTask(self, fitted, hidden, held, watched, weight, n_sought))
+            tasks.append(ScoringTask(self, self._task(hidden), fitted, held, watched, weight, n_sought))
         if not tasks:
             raise InputError(f"Got cv={cv!r}, which made no splits.")
-        fewest = min(task.n_known for task in tasks)
+        fewest = min(task.task.n_known for task in tasks)
         if fewest < 2:
             warn_user(
                 f"y has only {self.labels.n_known} known classes: with some of them hidden, {fewest} remains to learn "
                 "from, so the scores say little about the novel classes."
             )
         return tasks
+
+    def _task(self, hidden: Indices) -> HiddenTask:
+        known = np.setdiff1d(np.flatnonzero(self.labels.labelled), hidden)
+        return HiddenTask(self.labels.codes, known, hidden)
 
     def _splits(self, cv: Any, n_novel: int, rng: np.random.RandomState) -> Iterable[tuple[Indices, Indices]]:
         if cv is None or isinstance(cv, int):
@@ -354,18 +359,17 @@ class HiddenTable:
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenTask:
-    """One split, as a table to fit and rows to score.
+class ScoringTask:
+    """A task of hidden classes, as a table to fit and rows to score.
 
     Attributes
     ----------
     source : HiddenTable
+    task : HiddenTask
     fitted : ndarray of int
         Rows to fit.
-    hidden : ndarray of int
-        Rows whose labels are hidden.
     scored : ndarray of int
-        Those of them that are scored.
+        Hidden rows that are scored.
     watched : ndarray of int
         Unlabelled rows, which should not be taken for rows of hidden classes.
     weight : float
@@ -375,8 +379,8 @@ class HiddenTask:
     """
 
     source: HiddenTable
+    task: HiddenTask
     fitted: Indices
-    hidden: Indices
     scored: Indices
     watched: Indices
     weight: float
@@ -386,19 +390,14 @@ class HiddenTask:
     def codes(self) -> NDArray[np.int64]:
         """Codes of the known classes for all rows, -1 where there is no label or it is hidden; shape (n,)."""
         codes = self.source.labels.codes.copy()
-        codes[self.hidden] = -1
+        codes[self.task.hidden] = -1
         return codes
-
-    @property
-    def n_known(self) -> int:
-        """Number of classes that stay known."""
-        return len(np.unique(self.codes[self.codes >= 0]))
 
     def facts(self) -> dict[str, Any]:
         """Say what the task is, for people."""
         labels = self.source.labels
-        names = labels.known_classes[np.unique(labels.codes[self.hidden])].tolist()
-        return {"hidden": names, "n_known": self.n_known, "n_sought": self.n_sought, "n_scored": len(self.scored)}
+        names = labels.known_classes[np.unique(labels.codes[self.task.hidden])].tolist()
+        return {"hidden": names, "n_known": self.task.n_known, "n_sought": self.n_sought, "n_scored": len(self.scored)}
 
     def prepared(self, discoverer: Any, seed: int) -> Any:
         """Return an unfitted copy that looks for the right number of classes, silently; the seed is for want of one."""

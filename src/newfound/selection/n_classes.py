@@ -20,6 +20,7 @@ from newfound.learning.machine import one_thread
 from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
 from newfound.selection.criteria import SCALED, CountingTask, Curves, criteria_curves
+from newfound.selection.hidden_task import HiddenTask
 from newfound.tables import TableEncoder, as_table, read_labels
 
 Codes = NDArray[np.int64]
@@ -241,24 +242,13 @@ def _drawn(places: Codes, most: int, rng: np.random.RandomState) -> Codes:
 # ---- hidden tasks
 
 
-@dataclass(frozen=True)
-class _HiddenTask:
-    task: CountingTask
-    n_known: int
-    truth: int
-
-
-def _hidden_tasks(rows: Floats, codes: Codes, rng: np.random.RandomState) -> Iterator[_HiddenTask]:
+def _hidden_tasks(rows: Floats, codes: Codes, rng: np.random.RandomState) -> Iterator[tuple[HiddenTask, CountingTask]]:
     """Hide a few to many of the known classes, each time others."""
     known = np.unique(codes[codes >= 0])
     for n_hidden in _numbers_hidden(len(known), rng):
-        hidden = rng.choice(known, n_hidden, replace=False)
-        is_hidden = np.isin(codes, hidden)
-        sought = np.flatnonzero(is_hidden)
-        if len(sought) >= _FEWEST_ROWS:
-            taught = np.flatnonzero((codes >= 0) & ~is_hidden)
-            task = _drawn_task(rows, codes, sought, taught, _MOST_HIDDEN_ROWS, rng)
-            yield _HiddenTask(task, len(known) - n_hidden, n_hidden)
+        hidden = HiddenTask.hide(codes, rng.choice(known, n_hidden, replace=False).tolist())
+        if len(hidden.hidden) >= _FEWEST_ROWS:
+            yield hidden, _drawn_task(rows, codes, hidden.hidden, hidden.known, _MOST_HIDDEN_ROWS, rng)
 
 
 def _numbers_hidden(n_known: int, rng: np.random.RandomState) -> Codes:
@@ -268,17 +258,20 @@ def _numbers_hidden(n_known: int, rng: np.random.RandomState) -> Codes:
     return np.concatenate([numbers, rng.choice(numbers, _TASKS - len(numbers))])
 
 
-def _tuned(weights: Mapping[str, float], tasks: Sequence[_HiddenTask], rng: np.random.RandomState) -> dict[str, float]:
+def _tuned(
+    weights: Mapping[str, float], tasks: Sequence[tuple[HiddenTask, CountingTask]], rng: np.random.RandomState
+) -> dict[str, float]:
     """Shift weights towards those under which the numbers of hidden classes are probable."""
     names, start = list(weights), np.array(list(weights.values()))
     examples: list[tuple[Floats, Floats, Floats]] = []
-    for hidden in tasks:
-        n_classes = _countable(hidden.task.unlabelled, SCALED)
-        if len(n_classes) < hidden.truth:
+    for hidden, task in tasks:
+        n_classes = _countable(task.unlabelled, SCALED)
+        if len(n_classes) < hidden.n_hidden:
             continue
-        curves = criteria_curves(hidden.task, n_classes, rng)
+        curves = criteria_curves(task, n_classes, rng)
         prior = _HIDDEN_PRIOR.curve(n_classes, hidden.n_known) + _fixed(curves)
-        examples.append((np.stack([curves[name] for name in names], axis=1), prior, _target(n_classes, hidden.truth)))
+        aim = _target(n_classes, hidden.n_hidden)
+        examples.append((np.stack([curves[name] for name in names], axis=1), prior, aim))
 
     def misfit(now: Floats) -> tuple[float, Floats]:
         loss, slope = _FIRMNESS / 2 * float(np.square(now - start).sum()), _FIRMNESS * (now - start)

@@ -15,7 +15,7 @@ from newfound.errors import InputError, Message, Parameter, TrainingInterrupted,
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 from newfound.progress import ProgressBar
 from newfound.records import Records
-from newfound.selection.hidden_classes import HELD_OUT, METRICS, HiddenTable, HiddenTask
+from newfound.selection.hidden_classes import HELD_OUT, METRICS, HiddenTable, ScoringTask
 from newfound.selection.packs import Discoverer, check_discoverer, packs, together_key
 from newfound.selection.space import Choice, Space, check_space, settings_of, with_settings
 from newfound.selection.studies import Study, describe_task, load_optuna, open_study, quiet_optuna
@@ -258,7 +258,7 @@ class _Search:
         self,
         discoverer: Any,
         space: Mapping[str, Space],
-        tasks: Sequence[HiddenTask],
+        tasks: Sequence[ScoringTask],
         metric: str,
         study: Study,
         seed: int,
@@ -377,7 +377,7 @@ class _Search:
             raise InputError(Message(f"{type(self._discoverer).__name__} as given cannot be scored. ", batch[0].error))
         return [_finish(one, earlier.get(repr(one.settings))) for one in batch]
 
-    def _score(self, trials: Sequence[_Trial], task: HiddenTask, clock: _Clock | None, progress: ProgressBar) -> bool:
+    def _score(self, trials: Sequence[_Trial], task: ScoringTask, clock: _Clock | None, progress: ProgressBar) -> bool:
         """Score trials on one split, those of a pack at once; False where there is no time left for that."""
         copies = [task.prepared(one.discoverer, self._seed) for one in trials]
         for places in packs(copies):
