@@ -9,7 +9,7 @@ MEASURED_LABEL_FREE := build/label_free
 MEASURED_OPEN_WORLD := build/open_world
 MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 
-.PHONY: install browser demo test coverage test-slow lint speed paper paper-page label-free label-free-page open-world open-world-page clean
+.PHONY: install browser demo test coverage test-slow lint speed paper paper-page label-free label-free-page open-world open-world-page research-page clean
 
 install: $(VENV)/.installed-all
 
@@ -89,6 +89,10 @@ open-world: install
 # The same page from the committed results, without measuring.
 open-world-page: install
 	$(BIN)/newfound-lab page docs/open_world.in.md docs/open_world.md --out benchmarks/results
+
+# The tables of the research log that can be measured again, from the committed results.
+research-page: install
+	$(BIN)/newfound-lab page docs/research.in.md docs/research.md --out benchmarks/results
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*

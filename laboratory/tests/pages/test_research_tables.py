@@ -41,7 +41,10 @@ def test_choice_is_a_mean_over_tables_and_not_over_lines() -> None:
     assert (kept["ACC, numeric"], kept["ACC, mixed"], kept["ACC, categories"]) == (".600", "—", ".200")
     assert kept["Worst"] == "−.30"
     assert kept["Lead"].startswith("−.05 ± ")
-    assert rows["k-means on the columns as they are"]["Lead"] == ""
+    assert kept["Behind"] == ""
+    kmeans = rows["k-means on the columns as they are"]
+    assert kmeans["Lead"] == kmeans["Worst"] == ""
+    assert kmeans["Behind"] == kept["Lead"]
 
 
 def test_splits_without_hidden_classes_do_not_count() -> None:

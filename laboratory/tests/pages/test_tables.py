@@ -43,7 +43,7 @@ def test_every_table_has_rows_for_the_whole_plan(all_lines: list[Line]) -> None:
 
 def test_without_lines_there_are_no_tables() -> None:
     assert build_tables([]) == {}
-    assert set(build_tables([line(0.8)])) == {"main", "main_nmi_ari", "cost"}
+    assert set(build_tables([line(0.8)])) == {"main", "main_nmi_ari", "cost", "datasets"}
 
 
 def test_main_table_has_ours_the_papers_and_the_difference() -> None:
