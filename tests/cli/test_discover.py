@@ -7,7 +7,7 @@ import pytest
 
 from newfound import __version__, load
 from newfound.cli.app import run
-from newfound.cli.methods import METHODS
+from newfound.registry import BUILT_IN, Registration
 from tests.cli import tables
 from tests.cli.tables import TARGET
 
@@ -151,12 +151,12 @@ def test_settings_that_tune_wrote(folder: Path, capsys: pytest.CaptureFixture[st
     assert "Got settings that spectral does not have: Invalid parameter 'w1'" in complaints[-1]
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_can_be_made(method: str) -> None:
+@pytest.mark.parametrize("built_in", BUILT_IN, ids=lambda built_in: built_in.method)
+def test_every_method_can_be_made(built_in: Registration) -> None:
     from newfound.cli.methods import build
 
-    model = build(method, 3, {}, random_state=7, device="cpu", time_limit=None, verbose=0, encoder=None)
-    assert type(model).__name__ == METHODS[method]
+    model = build(built_in.method, 3, {}, random_state=7, device="cpu", time_limit=None, verbose=0, encoder=None)
+    assert type(model).__name__ == built_in.class_name
     assert (model.n_novel_classes, model.random_state) == (3, 7)
 
 

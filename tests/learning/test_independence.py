@@ -69,8 +69,8 @@ def test_a_pack_trains_as_plain_torch_networks_by_the_papers_equations(
 ) -> None:
     joint, pretraining = replace(JOINT, threshold=threshold, epochs=2), replace(PRETRAINING, epochs=1)
     together, _ = train(problem, SEEDS, dropout=dropout, joint=joint, pretraining=pretraining)
-    for m, seed in enumerate(SEEDS):
-        streams = MemberStreams([seed], dtype=torch.float64)
+    for m in (0, 2):
+        streams = MemberStreams([SEEDS[m]], dtype=torch.float64)
         alone = oracle.PlainNetwork(make_network(streams, dropout=dropout), streams)
         groups = problem.groups.tolist()
         oracle.pretrain(alone.encoder, 5, problem.rows, groups, pretraining, streams)
