@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 
-from newfound.learning.machine import prepared_for
+import newfound as nf
+from newfound.learning import trainer
+from newfound.learning.machine import prepared_for, threads_for_table
 
 CPU = torch.device("cpu")
 
@@ -18,8 +21,8 @@ def two_threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize(("largest", "threads"), [(1 << 18, 1), ((1 << 18) + 1, 2)])
-def test_small_tensors_get_one_thread(largest: int, threads: int) -> None:
+@pytest.mark.parametrize(("largest", "threads"), [((1 << 28) - 1, 1), (1 << 28, 2)])
+def test_small_products_get_one_thread(largest: int, threads: int) -> None:
     with prepared_for(largest, CPU):
         assert torch.get_num_threads() == threads
     assert torch.get_num_threads() == 2
@@ -34,3 +37,24 @@ def test_the_number_of_threads_is_put_back_after_an_error() -> None:
 def test_nothing_is_done_for_other_devices() -> None:
     with prepared_for(1, torch.device("meta")):
         assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize(("rows", "columns", "threads"), [(10_000, 50, 1), (60_000, 784, 2), (1_000_000, 50, 2)])
+def test_small_tables_get_one_thread(rows: int, columns: int, threads: int) -> None:
+    with threads_for_table(rows, columns):
+        assert torch.get_num_threads() == threads
+    assert torch.get_num_threads() == 2
+
+
+def test_a_fit_of_a_small_table_never_uses_more_than_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    settle = trainer.PackedTrainer.settle
+
+    def noted(*args: Any) -> Any:
+        used.append(torch.get_num_threads())
+        return settle(*args)
+
+    monkeypatch.setattr(trainer.PackedTrainer, "settle", noted)
+    nf.TabularNCD(1, epochs=1, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, -1, -1])
+    assert used == [1]
+    assert torch.get_num_threads() == 2

@@ -1,16 +1,20 @@
 """Measure the speed of TabularNCD: ``python -m newfound_lab.runner.speed``.
 
 Times depend on the machine; ratios taken in one run depend on it far less. For the shape of Pendigits: one whole fit
-over the same number of bare steps, and ten members over one. Then the cost against the number of rows.
+over the same number of bare steps, ten members over one, and each discoverer with one core taken by another process
+over the same on an idle machine. Then the cost against the number of rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
+import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -18,7 +22,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from newfound import TabularNCD
+from newfound import PBN, AutoDiscoverer, TabularNCD
 from newfound.errors import TrainingInterrupted
 from newfound.learning import tabular_ncd
 from newfound.learning.batches import MixedBatches, rows_in_batch
@@ -47,10 +51,14 @@ def synthetic_table(
 
 def time_fit(X: NDArray[np.float32], y: NDArray[np.int64], n_novel: int, **settings: object) -> float:
     """Return the seconds of one fit with the paper's settings for Pendigits."""
-    model = TabularNCD(n_novel, random_state=0, **(SETTINGS["pendigits"] | settings))
+    return time_of(TabularNCD(n_novel, random_state=0, **(SETTINGS["pendigits"] | settings)), X, y)
+
+
+def time_of(model: Any, X: NDArray[np.float32], y: NDArray[np.int64]) -> float:
+    """Return the seconds of one fit."""
     start = time.perf_counter()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*have no rows")  # does not matter here
+        warnings.simplefilter("ignore")  # what is found does not matter here
         warnings.simplefilter("error", TrainingInterrupted)
         model.fit(X, y, calibrate=False)
     return time.perf_counter() - start
@@ -118,6 +126,39 @@ def ratios(repeats: int) -> None:
     print(f"  (c) peak memory            {peak_memory():5.0f} MiB")
 
 
+@contextmanager
+def one_core_taken() -> Iterator[None]:
+    """Let another process compute for as long as this lasts."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+        time.sleep(0.2)  # until it has begun
+        try:
+            yield
+        finally:
+            other.kill()
+
+
+def busy(repeats: int) -> None:
+    """Print how much longer fits take where another process takes a core."""
+    X, y = synthetic_table(**PENDIGITS)
+    n_novel = PENDIGITS["n_novel"]
+    measures: dict[str, Callable[[], float]] = {
+        "TabularNCD": lambda: time_fit(X, y, n_novel),
+        "TabularNCD, 10 members": lambda: time_fit(X, y, n_novel, n_members=10),
+        "PBN": lambda: time_of(PBN(n_novel, random_state=0), X, y),
+        "AutoDiscoverer": lambda: time_of(AutoDiscoverer(n_novel, random_state=0), X, y),
+    }
+    print("\nOne core taken by another process, median of idle and busy times in turn:")
+    print(f"  {'':24} {'idle s':>8} {'busy s':>8} {'ratio':>6}   (at most 2.5)")
+    for name, measure in measures.items():
+        idle, taken = [], []
+        for _ in range(repeats):
+            idle.append(measure())
+            with one_core_taken():
+                taken.append(measure())
+        ratio = statistics.median(b / a for a, b in zip(idle, taken, strict=True))
+        print(f"  {name:24} {statistics.median(idle):8.2f} {statistics.median(taken):8.2f} {ratio:6.2f}", flush=True)
+
+
 class TimedSearch:
     """The neighbour search, with a clock and a gauge for the memory that it adds."""
 
@@ -156,6 +197,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", default="10000,100000,1000000", help="numbers of rows, separated by commas")
     options = parser.parse_args(arguments)
     ratios(options.repeats)
+    busy(options.repeats)
     growth([int(n) for n in options.rows.split(",") if n])
 
 

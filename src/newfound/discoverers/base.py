@@ -19,6 +19,7 @@ from newfound.discoverers.parameters import check_integer, check_real
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, warn_user
+from newfound.learning.machine import threads_for_table
 from newfound.metrics import open_world_accuracy
 from newfound.registry import needs_known_classes
 from newfound.selection.n_classes import NClassesEstimate
@@ -90,7 +91,9 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self._check_n_novel_classes()
         self._check_encoder()
         prepared = prepare(self, X, y, calibrate=bool(calibrate))
-        return self._conclude(prepared, self._discover(prepared))
+        with threads_for_table(*prepared.task.rows.shape):
+            discovery = self._discover(prepared)
+        return self._conclude(prepared, discovery)
 
     def fit_predict(self, X: Any, y: Any = None, *, calibrate: bool = True) -> NDArray[Any]:
         """Find the novel classes, and return the class of each row: ``labels_``; parameters as in `fit`."""

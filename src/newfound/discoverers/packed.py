@@ -14,6 +14,7 @@ from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_layers, pick_generator
 from newfound.discoverers.preparation import prepare
 from newfound.errors import InputError
+from newfound.learning.machine import threads_for_table
 from newfound.learning.members import MemberSettings
 from newfound.learning.trainer import Trained
 from newfound.tables.task import DiscoveryTask
@@ -95,12 +96,13 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
     generators = [pick_generator(discoverer.random_state) for discoverer in fitted]
     seeds = [int(generator.randint(2**31 - 1, size=1)[0]) for generator in generators]
     settings = MemberSettings(tuple(discoverer._settings() for discoverer in fitted))
-    parameters, progress = fitted[0]._trainer(settings).train_members(prepared.task, seeds)
-    for m, (discoverer, generator) in enumerate(zip(fitted, generators, strict=True)):
-        own = {name: tensor[m : m + 1] for name, tensor in parameters.items()}
-        trainer = discoverer._trainer(discoverer._member_settings())
-        trained = trainer.settle(own, prepared.task, generator, progress.of_member(m))
-        discoverer._conclude(replace(prepared, rng=generator), _discovery(trained))
+    with threads_for_table(*prepared.task.rows.shape):
+        parameters, progress = fitted[0]._trainer(settings).train_members(prepared.task, seeds)
+        for m, (discoverer, generator) in enumerate(zip(fitted, generators, strict=True)):
+            own = {name: tensor[m : m + 1] for name, tensor in parameters.items()}
+            trainer = discoverer._trainer(discoverer._member_settings())
+            trained = trainer.settle(own, prepared.task, generator, progress.of_member(m))
+            discoverer._conclude(replace(prepared, rng=generator), _discovery(trained))
     return fitted
 
 

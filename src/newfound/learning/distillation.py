@@ -119,7 +119,7 @@ def distil(
         return losses
 
     stages = (("imitation", settings.imitation_steps, imitate), ("refinement", settings.refinement_steps, refine))
-    with prepared_for(streams.n_members * settings.batch_size * max(rows.shape[1], network.n_latent), rows.device):
+    with prepared_for(streams.n_members * settings.batch_size * network.widest_product, rows.device):
         for stage, n_steps, losses_of in stages:
             optimiser = adamw(parameters, settings.learning_rate)
             steps = enumerate(itertools.islice(_endless(batches, streams), n_steps))

@@ -16,6 +16,7 @@ from torch import Tensor
 from newfound.clustering.centroids import centroid_proba
 from newfound.clustering.consensus import align_members
 from newfound.errors import InputError, ModelFileError
+from newfound.learning.machine import prepared_for
 from newfound.nn import DiscoveryNetwork
 from newfound.tables.cells import shown
 from newfound.tables.state import finite_floats
@@ -104,7 +105,8 @@ class FittedNetworks:
         widest = max(parameter.shape[-1] for parameter in network.parameters())
         step = max(1, _CHUNK_NUMBERS // (self.n_members * max(widest, rows.shape[1])))
         parts = []
-        with torch.inference_mode():
+        product = self.n_members * min(step, len(rows)) * network.widest_product
+        with torch.inference_mode(), prepared_for(product, self.device):
             for start in range(0, len(rows), step):
                 x = torch.as_tensor(rows[start : start + step], device=self.device).expand(self.n_members, -1, -1)
                 parts.append([result.cpu().numpy() for result in compute(network, x)])

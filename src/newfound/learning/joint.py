@@ -86,8 +86,9 @@ def train_jointly(
     clusterer = (
         adamw([*encoder, *network.clustering.parameters()], settings.lr_clustering) if network.clustering else None
     )
-    rows_and_views = 2 * batches.batch_rows * max(views.rows.shape[1], network.n_latent)
-    with prepared_for(streams.n_members * max(rows_and_views, batches.n_unlabelled**2), codes.device):
+    layers = 2 * batches.batch_rows * network.widest_product
+    similarities = batches.n_unlabelled**2 * network.n_latent
+    with prepared_for(streams.n_members * max(layers, similarities), codes.device):
         for losses in progress.epochs("joint training", settings.epochs):
             for index in batches.epoch(streams):
                 both = views.pair(index, streams)

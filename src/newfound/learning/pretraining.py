@@ -80,7 +80,7 @@ def pretrain(
     heads = nn.ModuleList([mask_estimator, value_estimator])
     optimiser = adamw([*encoder.parameters(), *heads.parameters()], settings.learning_rate)
     encoder.train()
-    with prepared_for(streams.n_members * settings.batch_size * max(d, n_latent), rows.device):
+    with prepared_for(streams.n_members * settings.batch_size * d * n_latent, rows.device):
         for losses in progress.epochs("pretraining", settings.epochs):
             for batch, corrupted, mask in corrupted_batches(rows, groups, settings, streams):
                 latent = encoder(corrupted)

@@ -69,7 +69,7 @@ class ClassifierTrainer(ProjectionTrainer):
         labelled = (codes >= 0).nonzero()[:, 0]
         optimiser = adamw(network.parameters(), settings.each("learning_rate"))
         network.train()
-        with prepared_for(settings.n_members * batch_size * rows.shape[1], rows.device):
+        with prepared_for(settings.n_members * batch_size * network.widest_product, rows.device):
             for losses in progress.epochs("classification", settings["epochs"]):
                 for batch in shuffled_batches(labelled.shape[0], batch_size, streams):
                     index = labelled[batch]
@@ -114,7 +114,7 @@ class PBNTrainer(ProjectionTrainer):
         w = torch.as_tensor(settings.each("w"), dtype=rows.dtype, device=rows.device)
         optimiser = adamw([*network.parameters(), *decoder.parameters()], settings.each("learning_rate"))
         network.train()
-        with prepared_for(n_members * batches.batch_rows * max(mirrored), rows.device):
+        with prepared_for(n_members * batches.batch_rows * network.widest_product, rows.device):
             for losses in progress.epochs("projection", settings["epochs"]):
                 for index in batches.epoch(streams):
                     batch, labelled = embedding(index, rows), index[:, : batches.n_labelled]

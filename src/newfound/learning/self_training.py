@@ -98,7 +98,7 @@ def train_classifier(
     network.eval()
     n, b = taught.shape[0], rows_in_batch(taught.shape[0], settings.batch_size)
     passes = -(-_MIN_STEPS // (n // b))
-    with prepared_for(streams.n_members * b * max(rows.shape[1], network.n_latent), rows.device):
+    with prepared_for(streams.n_members * b * network.widest_product, rows.device):
         for losses in progress.epochs(STAGE, settings.epochs):
             for batch in chain.from_iterable(shuffled_batches(n, b, streams) for _ in range(passes)):
                 index = taught[batch]

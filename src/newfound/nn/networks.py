@@ -106,6 +106,12 @@ class DiscoveryNetwork(nn.Module):
         )
         self.clustering = PackedLinear(n_members, n_latent, n_novel, streams) if n_novel else None
 
+    @property
+    def widest_product(self) -> int:
+        """Multiplications that the widest layer costs for one row."""
+        layers = (module for module in self.modules() if isinstance(module, PackedLinear))
+        return max(layer.weight.shape[-2] * layer.weight.shape[-1] for layer in layers)
+
     def proba(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Probabilities of the known and of the novel classes.
 
