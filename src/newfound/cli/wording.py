@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -48,7 +47,7 @@ def in_words(message: str, names: Mapping[str, str] | None = None) -> str:
     'Got --novel-classes 9, but a.csv has 4 rows.'
     """
     if not isinstance(message, Message):
-        return _guessed(message, names or {})
+        return message
     known = {**OPTIONS, **(names or {})}
     return message.told(lambda parameter: _named(parameter, known))
 
@@ -79,17 +78,3 @@ def _named(parameter: Parameter, names: Mapping[str, str]) -> str:
 def _typed(value: Any) -> str:
     """Spell a value as it is typed in a shell."""
     return shlex.quote(f"{value:g}" if isinstance(value, float) else str(value))
-
-
-# ---- plain texts, as long as some messages of the library are
-
-_KINDS = re.compile(r"TableEncoder\(kinds=\{(['\"]?)(?P<column>.*?)\1: (['\"]?)(?P<kind>[a-z.]+)\3\}\)")
-_NOT_QUOTED = r"(?<!['\"\w]){}(?!['\"\w])"  # a column may have that name
-
-
-def _guessed(message: str, names: Mapping[str, str]) -> str:
-    message = _KINDS.sub(lambda found: f"--kind {found['column']}={found['kind']}", message)
-    for name in ("X", "y"):
-        if name in names:
-            message = re.sub(_NOT_QUOTED.format(name), lambda _, name=name: names[name], message)  # type: ignore[misc]
-    return message.replace("n_novel_classes", "--novel-classes").replace("random_state", "--seed")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from newfound.errors import InputError, TrainingInterrupted, warn_user
+from newfound.errors import LABELS, InputError, Message, TrainingInterrupted, warn_user
 from newfound.metrics import novel_scores
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 from newfound.records import Records
@@ -98,7 +98,8 @@ class HiddenClassKFold:
         """Return the number of splits, which depends on the known classes in `y` unless it was given."""
         if y is None:
             if self.n_splits is None:
-                raise InputError("Got y=None, but without n_splits the number of splits depends on y; pass y.")
+                problem = "but without n_splits the number of splits depends on it"
+                raise InputError.of("y", None, problem=problem, cure="pass y")
             return check_integer("n_splits", self.n_splits, low=1)
         return self._sizes(read_labels(y, len(y)).n_known)[0]
 
@@ -115,9 +116,11 @@ class HiddenClassKFold:
             return min(max(3, -(-n_known // n_hidden)), _MOST_SPLITS, n_ways), n_hidden
         n_splits = check_integer("n_splits", self.n_splits, low=1)
         if n_splits > n_ways:
-            raise InputError(
-                f"Got n_splits={n_splits}, but there are only {n_ways} ways to hide {n_hidden} of {n_known} known "
-                f"classes; ask for at most {n_ways} splits."
+            raise InputError.of(
+                "n_splits",
+                n_splits,
+                problem=f"but there are only {n_ways} ways to hide {n_hidden} of {n_known} known classes",
+                cure=f"ask for at most {n_ways} splits",
             )
         return n_splits, n_hidden
 
@@ -126,10 +129,8 @@ class HiddenClassKFold:
             return n_hidden_classes(n_known)
         n_hidden = check_integer("n_hidden", self.n_hidden, low=1)
         if n_hidden >= n_known:
-            raise InputError(
-                f"Got n_hidden={n_hidden}, but y has {n_known} known classes, of which at least one must stay known; "
-                "hide fewer."
-            )
+            classes = f" has {n_known} known classes, of which at least one must stay known"
+            raise InputError.of("n_hidden", n_hidden, problem=Message("but ", LABELS, classes), cure="hide fewer")
         return n_hidden
 
 
@@ -155,10 +156,11 @@ def n_hidden_classes(n_known: int, n_novel: int | None = None) -> int:
     (3, 5, 2)
     """
     if n_known < FEWEST_KNOWN:
-        raise InputError(
-            f"y has {n_known} known class{'es' * (n_known != 1)}, but at least {FEWEST_KNOWN} are needed to hide two "
-            "and keep one. Label rows of more classes, or fit a discoverer with its default settings, which needs no "
-            "hidden classes."
+        raise InputError.about(
+            "y",
+            f"has {n_known} known class{'es' * (n_known != 1)}, but at least {FEWEST_KNOWN} are needed to hide two and "
+            "keep one",
+            "Label rows of more classes, or fit a discoverer with its default settings, which needs no hidden classes.",
         )
     wanted = n_known // 3 if n_novel is None else n_novel
     return max(2, min(wanted, n_known // 2))
@@ -315,7 +317,7 @@ class HiddenTable:
     ) -> list[ScoringTask]:
         """Make a task of each split; parameters as in :func:`hidden_class_score`."""
         if check_real("held_out", held_out, low=0, high=1) == 1:
-            raise InputError("Got held_out=1, which leaves no rows to find; expected a share from 0 to below 1.")
+            raise InputError.of("held_out", 1, "a share from 0 to below 1", problem="which leaves no rows to find")
         codes = self.labels.codes
         unlabelled = np.flatnonzero(self.labels.unlabelled)
         tasks = []
@@ -333,12 +335,15 @@ class HiddenTable:
                 weight = len(unlabelled) / len(watched) * len(held) / len(hidden)
             tasks.append(ScoringTask(self, self._task(hidden), fitted, held, watched, weight, n_sought))
         if not tasks:
-            raise InputError(f"Got cv={cv!r}, which made no splits.")
+            raise InputError.of("cv", cv, problem="which made no splits")
         fewest = min(task.task.n_known for task in tasks)
         if fewest < 2:
             warn_user(
-                f"y has only {self.labels.n_known} known classes: with some of them hidden, {fewest} remains to learn "
-                "from, so the scores say little about the novel classes."
+                Message(
+                    LABELS,
+                    f" has only {self.labels.n_known} known classes: with some of them hidden, {fewest} remains to "
+                    "learn from, so the scores say little about the novel classes.",
+                )
             )
         return tasks
 
@@ -351,10 +356,11 @@ class HiddenTable:
             n_hidden = n_hidden_classes(self.labels.n_known, n_novel or None)
             cv = HiddenClassKFold(cv, n_hidden=n_hidden, random_state=rng)
         if isinstance(cv, str) or not hasattr(cv, "split"):
-            raise InputError(f"Got cv={cv!r}, but expected a HiddenClassKFold, a number of splits or None.")
+            raise InputError.of("cv", cv, "a HiddenClassKFold, a number of splits or None")
         for train, hidden in cv.split(np.arange(len(self.labels.codes)), self.labels.codes):
             if not (self.labels.codes[hidden] >= 0).all() or not len(hidden):
-                raise InputError(f"Got cv={cv!r}, which hides rows without a label, or none; use HiddenClassKFold.")
+                problem = "which hides rows without a label, or none"
+                raise InputError.of("cv", cv, problem=problem, cure="use HiddenClassKFold")
             yield train, hidden
 
 

@@ -46,10 +46,8 @@ class Packable(Protocol):
 def check_discoverer(discoverer: Any) -> None:
     """Raise InputError for what is not a discoverer."""
     if isinstance(discoverer, type) or not all(hasattr(discoverer, name) for name in _ABILITIES):
-        raise InputError(
-            f"Got discoverer={discoverer!r}, but expected a discoverer such as TabularNCD(), which can fit and "
-            "predict_novel."
-        )
+        expected = "a discoverer such as TabularNCD(), which can fit and predict_novel"
+        raise InputError.of("discoverer", discoverer, expected)
 
 
 def packs(discoverers: Sequence[Any]) -> list[list[int]]:

@@ -140,10 +140,9 @@ def novel_class_names(known_classes: NDArray[Any], n: int, used: Collection[Any]
     free = (number for number in itertools.count(first) if number not in used)
     numbers = list(itertools.islice(free, n))
     if numbers and numbers[-1] > largest:
-        raise InputError(
-            f"the largest label in y is {first - 1}, after which there is no room for {n} novel classes. "
-            "Use smaller labels, or strings."
-        )
+        problem = f" is {first - 1}, after which there is no room for {n} novel classes. "
+        cure = "Use smaller labels, or strings."
+        raise InputError(Message("the largest label in ", LABELS, problem, cure), cure=cure)
     return np.array(numbers, dtype=np.float64 if kind == "f" else np.int64)
 
 
