@@ -203,12 +203,16 @@ def test_discoverers_take_it(tmp_path: Path) -> None:
         ({"encoding": "utf-99"}, "Got encoding='utf-99', but there is no such encoding"),
         ({"sheet": "a"}, "Got sheet='a', but .* is not an Excel file; leave sheet out"),
         ({"delimiter": ";"}, "try delimiter='comma'"),
+        ({"target": 1}, "Got target=1, but expected the name of a column"),
+        ({"ignore": [0]}, r"Got ignore=\[0\], but expected a text or a list of texts"),
+        ({"unlabelled": -1}, "Got unlabelled=-1, but expected a text or a list of texts"),
+        ({"path": 1}, "Got path=1, but expected the path of a file"),
     ],
 )
 def test_complaints_speak_of_parameters(tmp_path: Path, how: dict[str, Any], complaint: str) -> None:
     path = written(tmp_path, "size,animal\n1,cat\n2,\n")
     with pytest.raises(InputError, match=complaint):
-        nf.read_table(path, **({"target": "animal"} | how))
+        nf.read_table(**({"path": path, "target": "animal"} | how))
 
 
 def test_texts_among_numbers_are_told_as_a_warning(tmp_path: Path) -> None:

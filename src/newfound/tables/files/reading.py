@@ -124,14 +124,18 @@ def read_table(
     >>> X["size"], y
     (array([1.5, nan]), array(['cat', None], dtype=object))
     """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError.of("path", path, "the path of a file as a text or pathlib.Path")
+    if not isinstance(target, str | None):
+        raise InputError.of("target", target, "the name of a column")
+    ignored = _listed("ignore", ignore)
     file = read_file(Path(path), delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet)
-    ignored = _listed(ignore)
     for name in ignored:
         file.place(name, Parameter("ignore", name))
     if target is None:
         labels = None
     else:
-        labels = read_target(file, target, None if unlabelled is None else _listed(unlabelled))
+        labels = read_target(file, target, None if unlabelled is None else _listed("unlabelled", unlabelled))
         ignored.append(target)
     table = file.table(ignored)
     for note in (*file.notes, *(labels.notes if labels else ())):
@@ -139,8 +143,11 @@ def read_table(
     return table if labels is None else (table, labels.labels)
 
 
-def _listed(texts: str | Collection[str]) -> list[str]:
-    return [texts] if isinstance(texts, str) else list(texts)
+def _listed(parameter: str, given: Any) -> list[str]:
+    texts: list[Any] = [given] if isinstance(given, str) else list(given) if isinstance(given, Collection) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError.of(parameter, given, "a text or a list of texts")
+    return texts
 
 
 def read_file(
