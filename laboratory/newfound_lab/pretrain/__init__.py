@@ -1,0 +1,1 @@
+"""Training of the in-context network on the prior, in pieces; see `train`."""
