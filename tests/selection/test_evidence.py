@@ -46,10 +46,15 @@ def test_classes_that_are_hidden_never_reach_the_candidates(monkeypatch: pytest.
     ((fold, _),) = module._hidden_tasks(codes, N_NOVEL, 1, rng())
     hidden, exchanged = np.isin(codes, fold), codes.copy()
     exchanged[hidden] = np.random.default_rng(5).permutation(codes[hidden])
-    evidence, other = (gather_evidence(rows, y, LAYOUT, N_NOVEL, rng(), n_tasks=1) for y in (codes, exchanged))
-    for one, same in zip(*built, strict=True):
-        np.testing.assert_array_equal(one, same)
+    mirrored = np.where(hidden, sum(fold) - exchanged, exchanged)  # no hidden row has the same class here and there
+    evidence, other, mirror = (
+        gather_evidence(rows, y, LAYOUT, N_NOVEL, rng(), n_tasks=1) for y in (codes, exchanged, mirrored)
+    )
+    for one, *others in zip(*built, strict=True):
+        for same in others:
+            np.testing.assert_array_equal(one, same)
     assert max(evidence.accuracy.values()) == 1.0
+    assert mirror.accuracy == other.accuracy
     assert max(other.accuracy.values()) < 0.8
 
 

@@ -223,13 +223,14 @@ def test_a_discoverer_never_sees_which_class_is_hidden(fits: list[dict[str, Any]
     exchanged = LABELS.copy()
     hidden = np.isin(LABELS, [0, 1])
     exchanged[hidden] = np.random.default_rng(0).permutation(LABELS[hidden])
+    mirrored = np.where(hidden, 1 - exchanged, exchanged)  # no hidden row has the same label here and there
     scores = [
         hidden_class_score(Fake(3, quality=1.0), TABLE, y, cv=HideTheFirstTwo(), held_out=0, random_state=0)
-        for y in (LABELS, exchanged)
+        for y in (LABELS, exchanged, mirrored)
     ]
-    assert scores[0] == 1.0 > scores[1], "the scores know"
-    one, other = ({name: np.asarray(seen).tolist() for name, seen in fit.items()} for fit in fits)
-    assert one == other, "the fits do not"
+    assert scores[0] == 1.0 > scores[1] == scores[2], "the scores know"
+    one, *others = ({name: np.asarray(seen).tolist() for name, seen in fit.items()} for fit in fits)
+    assert others == [one, one], "the fits do not"
 
 
 @pytest.mark.parametrize("to", [pd.DataFrame, pl.DataFrame, pa.table, list])
