@@ -55,8 +55,11 @@ def test_the_parameter_is_the_first_that_the_message_names() -> None:
 
 
 def test_an_error_goes_to_another_process_whole() -> None:
-    error = InputError.of("n", 0, "1 or more", Message("say ", Parameter("m", 2)))
+    error = InputError.of(
+        "n", 0, "1 or more", Message("say ", Parameter("m", 2)), problem=Message("too few for ", TABLE)
+    )
     copy = pickle.loads(pickle.dumps(error))
+    assert copy.message.told(str) == str(error)
     assert str(copy) == str(error)
     assert vars(copy) == vars(error)
     assert copy.message.parts == error.message.parts

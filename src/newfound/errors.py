@@ -15,7 +15,10 @@ from typing import Any
 
 _INSIDE = ("newfound", "newfound_lab", "sklearn", "contextlib", "typer", "click")
 _LONGEST_VALUE = 200  # characters of a value in a message; a table may stand where a name should
-_UNSAID: Any = object()
+
+
+class _Unsaid:
+    """Stands where no value is said; a class, since that is the same one again after pickling."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,13 @@ class Parameter:
     """
 
     name: str
-    value: Any = _UNSAID
+    value: Any = _Unsaid
     of: str = ""
 
     @property
     def has_value(self) -> bool:
         """Whether the value is said as well; it may be None."""
-        return self.value is not _UNSAID
+        return self.value is not _Unsaid
 
     def __str__(self) -> str:
         said = f"{self.name}={_short(repr(self.value))}" if self.has_value else self.name
