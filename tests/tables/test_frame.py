@@ -251,6 +251,15 @@ def test_a_table_is_like_an_array_of_rows() -> None:
         table["no such column"]
 
 
+def test_some_columns_are_a_table_of_their_own() -> None:
+    table = as_table(pd.DataFrame({"a": [1, 2], "b": ["x", None], "c": [True, False]}))
+    some = table[["c", "a"]]
+    assert (some.names, some.shape, some.named) == (("c", "a"), (2, 2), True)
+    assert some["a"] is table["a"]
+    with pytest.raises(KeyError, match="d"):
+        table[["a", "d"]]
+
+
 def test_a_table_shows_what_it_holds() -> None:
     frame = pd.DataFrame({"a": [1.5], "b": ["x"], "c": [True], "d": pd.to_datetime(["2024-01-05"])})
     assert repr(as_table(frame)) == "Table of 1 row and 4 columns: a (numbers), b (text), c (booleans), d (dates)"

@@ -50,12 +50,14 @@ class Table:
         return self.n_rows
 
     def __getitem__(self, key: Any) -> Any:
-        """Return a column by its name, or the rows of a slice, a mask or places as a table of their own.
+        """Return a column by its name; columns of a list of names, or rows of a slice, a mask or places, as a table.
 
         Rows may be asked for as in ``table[rows, ...]``, which is how scikit-learn splits what is like an array.
         """
         if isinstance(key, str):
             return self.columns[key]
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return Table({name: self.columns[name] for name in key}, self.n_rows, self.named)
         rows = key[0] if isinstance(key, tuple) and key[1:] == (...,) else key
         if isinstance(rows, tuple | int | np.integer):
             raise TypeError(f"a Table gives columns by name and rows by a slice, a mask or places, not {key!r}")

@@ -95,8 +95,8 @@ def read_table(
     Returns
     -------
     X : Table
-        What `fit`, `predict` and `explain` take. ``X["size"]`` is a column as an array, ``X[:100]`` some rows, and
-        ``pandas.DataFrame(X.columns)`` a data frame.
+        What `fit`, `predict` and `explain` take. ``X["size"]`` is a column as an array, ``X[["size", "colour"]]`` some
+        columns, ``X[:100]`` some rows, and ``pandas.DataFrame(X.columns)`` a data frame.
     y : ndarray of shape (n_rows,), object
         Only with `target`: text, None where a row is unlabelled.
 
