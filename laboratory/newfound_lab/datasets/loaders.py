@@ -55,26 +55,7 @@ def names() -> tuple[str, ...]:
 def load(
     name: str, data_dir: Folder | None = None, *, download: bool = True, progress: bool | None = None
 ) -> BenchmarkDataset:
-    """Load a benchmark: its rows, the labels that may be seen, and the truth to score with.
-
-    "digits" comes with scikit-learn and needs nothing else. The others are looked for in the data folder, then in
-    newfound's cache folder, and then downloaded from their official address into the cache. Prepared files and official
-    ones, as they were downloaded by other means, are accepted in both folders, and verified.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`names`.
-    data_dir : str or path, optional
-        The data folder. Where None, the environment variable ``NEWFOUND_DATA`` names it.
-    download : bool
-        False never uses the network.
-    progress : bool, optional
-        Whether a download shows a progress bar. Where None, if the standard error stream is a terminal.
-
-    Returns
-    -------
-    BenchmarkDataset
+    """Load a benchmark by its name: what :func:`newfound.datasets.load` hands over to, with the same parameters.
 
     Raises
     ------
@@ -82,38 +63,12 @@ def load(
         For an unknown name, and for a file that is missing, cannot be downloaded or is not the expected one.
     MissingExtraError
         Where pandas and pyarrow are needed and not installed.
-
-    Examples
-    --------
-    >>> load("digits")
-    Dataset 'digits' (demo)
-      columns: 64 (64 numeric, 0 categorical)
-      train:   1,257 rows, 630 labelled, 627 unlabelled
-      test:    540 rows, 271 known, 269 novel
-      known:   5 classes: 0, 1, 2, 3, 4
-      novel:   5 classes: 5, 6, 7, 8, 9
     """
     return load_benchmark(_named(name), data_dir, download=download, progress=progress)
 
 
 def download(name: str, data_dir: Folder | None = None, *, progress: bool | None = None) -> tuple[Path, ...]:
-    """Download the official files of a benchmark, so that :func:`load` finds them later without a network.
-
-    Files that are there already are verified and kept.
-
-    Parameters
-    ----------
-    name : str
-        One of :func:`names`.
-    data_dir : str or path, optional
-        The folder to put them in; where None, newfound's cache folder.
-    progress : bool, optional
-        Whether to show a progress bar. Where None, if the standard error stream is a terminal.
-
-    Returns
-    -------
-    tuple of Path
-        The official files; empty for "digits", which needs none.
+    """Download the official files of a benchmark: what :func:`newfound.datasets.download` hands over to.
 
     Raises
     ------
@@ -145,7 +100,7 @@ def load_benchmark(
     ----------
     benchmark : Benchmark
     data_dir, download, progress
-        As for :func:`load`.
+        As for :func:`newfound.datasets.load`.
 
     Returns
     -------
