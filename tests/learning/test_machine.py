@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from typing import Any
 
 import pytest
 import torch
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import newfound as nf
 from newfound.learning import trainer
-from newfound.learning.machine import prepared_for, threads_for_table
+from newfound.learning.machine import one_thread, prepared_for, threads_for_table
 
 CPU = torch.device("cpu")
 
@@ -32,6 +35,41 @@ def test_the_number_of_threads_is_put_back_after_an_error() -> None:
     with pytest.raises(KeyboardInterrupt), prepared_for(1, CPU):
         raise KeyboardInterrupt
     assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize("limit", [one_thread, lambda: prepared_for(1, CPU)])
+def test_threads_that_overlap_leave_the_number_of_threads_as_the_first_found_it(limit: Any) -> None:
+    first_is_in, second_is_in, first_is_out = Event(), Event(), Event()
+
+    def numbers() -> tuple[int, list[int]]:
+        return torch.get_num_threads(), [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    def first() -> tuple[int, list[int]]:
+        with limit():
+            first_is_in.set()
+            assert second_is_in.wait(10)
+        first_is_out.set()
+        return numbers()
+
+    def second() -> tuple[int, list[int]]:
+        assert first_is_in.wait(10)
+        with limit():
+            second_is_in.set()
+            assert first_is_out.wait(10)
+            with limit():
+                pass
+            assert torch.get_num_threads() == 1
+        return numbers()
+
+    with threadpool_limits(2, user_api="blas"):
+        before = numbers()
+        with ThreadPoolExecutor(2) as pool:
+            found = [pool.submit(job) for job in (first, second)]
+            assert found[1].result() == before
+            assert found[0].result()[0] == 2
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(numbers).result() == before == numbers()
+    assert before[0] == 2
 
 
 def test_nothing_is_done_for_other_devices() -> None:

@@ -3,11 +3,16 @@
 Threads of one product wait for each other, and they wait by spinning. Where another process holds a core, a spinning
 thread waits for one that does not run, at every product: a training of small networks then takes ten times as long and
 more. So several threads are used only where a product is large enough to be worth the waiting.
+
+Numbers of threads belong to the whole process, at least in part: BLAS has one number, and torch gives the number that
+was set last to every thread that starts. Where several threads fit at once, none of them can set back what it found, as
+another may have set that. So the first to come remembers what all of them set back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -19,18 +24,64 @@ _POOL = 1 << 15  # rows among which neighbours are sought at a time
 _BLOCK = 30 * 1024 * 1024
 
 
+class _Shared:
+    """What the first of several threads finds, kept until the last of them is done."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_users = 0
+        self._found: Any = None
+
+    def first(self, find: Callable[[], Any]) -> Any:
+        """Come in; only the first to come has to find."""
+        with self._lock:
+            if not self._n_users:
+                self._found = find()
+            self._n_users += 1
+            return self._found
+
+    def last(self, put_back: Callable[[Any], None] | None = None) -> None:
+        """Go; only the last to go has to put anything back."""
+        with self._lock:
+            self._n_users -= 1
+            if not self._n_users and put_back is not None:
+                put_back(self._found)
+
+
+_TORCH, _BLAS = _Shared(), _Shared()
+_HERE = threading.local()  # whether this very thread has set torch to one thread already
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    if getattr(_HERE, "has_one", False):
+        yield
+        return
+    here = torch.get_num_threads()  # asked in every thread: torch sets a new thread's number when it is first asked for
+    threads = _TORCH.first(lambda: here)
+    torch.set_num_threads(1)
+    _HERE.has_one = True
+    try:
+        yield
+    finally:
+        _HERE.has_one = False
+        torch.set_num_threads(threads)  # in every thread: each has a number of its own as well
+        _TORCH.last()
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute in one thread, in torch as in NumPy and scikit-learn."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import ThreadpoolController
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    libraries = ThreadpoolController()
+    blas, openmp = (libraries.select(user_api=kind) for kind in ("blas", "openmp"))
+    _BLAS.first(lambda: blas.limit(limits=1))
     try:
-        with threadpool_limits(1):
+        with _one_torch_thread(), openmp.limit(limits=1):
             yield
     finally:
-        torch.set_num_threads(before)
+        _BLAS.last(lambda limits: limits.restore_original_limits())
 
 
 def threads_for_table(n_rows: int, n_columns: int) -> Any:
@@ -56,10 +107,5 @@ def prepared_for(largest_product: int, device: torch.device) -> Iterator[None]:
     # Freeing one large block teaches the C library's allocator to keep blocks up to that size. Otherwise the temporary
     # tensors of every step are returned to the system and faulted in anew, a sixth of the time with ten members.
     torch.empty(_BLOCK, dtype=torch.uint8)
-    threads = torch.get_num_threads()
-    if largest_product < _LARGE_PRODUCT:
-        torch.set_num_threads(1)
-    try:
+    with _one_torch_thread() if largest_product < _LARGE_PRODUCT else nullcontext():
         yield
-    finally:
-        torch.set_num_threads(threads)
