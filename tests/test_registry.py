@@ -65,6 +65,13 @@ class MedianCut(nf.BaseDiscoverer):
         return Cut(arrays["thresholds"], len(self.known_classes_))
 
 
+class NoDefault(MedianCut):
+    """A model file could not be read back into it."""
+
+    def __init__(self, n_novel_classes: Any, shift: float) -> None:
+        super().__init__(n_novel_classes, shift=shift)
+
+
 @pytest.fixture
 def list_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
@@ -125,6 +132,8 @@ def test_a_class_that_is_defined_again_takes_the_place_of_the_first() -> None:
     [
         (int, "int", "subclass of newfound.BaseDiscoverer"),
         (MedianCut(), "median_cut", "subclass of newfound.BaseDiscoverer"),
+        (nf.BaseDiscoverer, "base", "takes n_novel_classes first"),
+        (NoDefault, "no_default", "a default for every argument"),
         (MedianCut, "Median Cut", "lower-case letters"),
         (MedianCut, "kmeans", "KMeansDiscoverer of newfound.discoverers.kmeans is registered as 'kmeans'"),
         (type("TabularNCD", (MedianCut,), {}), "mine", "TabularNCD of newfound.* is registered as 'tabular_ncd'"),

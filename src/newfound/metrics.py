@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, r
 from sklearn.metrics.cluster import contingency_matrix
 
 from newfound.errors import InputError
+from newfound.parameters import check_weights
 
 __all__ = [
     "ClassMatching",
@@ -250,11 +251,12 @@ def open_world_accuracy(
     known_classes : array-like of shape (n_known,)
         The classes that were known; all others in `y_true` are novel.
     sample_weight : array-like of shape (n,), optional
-        Weights of the rows in the share; the matching of novel classes counts rows.
+        Weights of the rows in the share, none below 0; the matching of novel classes counts rows.
 
     Returns
     -------
     float
+        Between 0 and 1.
 
     Examples
     --------
@@ -264,7 +266,7 @@ def open_world_accuracy(
     truth, found = _read_labels(y_true, "y_true"), _read_labels(y_pred, "y_pred")
     _check_lengths(truth, found)
     right = _right(truth, found, np.asarray(known_classes)).astype(np.float64)
-    return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight, np.float64)))
+    return float(np.average(right, weights=None if sample_weight is None else check_weights(sample_weight, len(right))))
 
 
 def expected_calibration_error(confidence: ArrayLike, right: ArrayLike, *, n_bins: int = 15) -> float:

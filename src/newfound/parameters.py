@@ -7,8 +7,9 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from newfound.errors import InputError
+from newfound.errors import InputError, Message, Parameter
 
 
 def check_integer(name: str, value: Any, *, low: int, or_else: str = "") -> int:
@@ -34,6 +35,18 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InputError.of(name, value, f"one of {', '.join(map(repr, choices))}")
     return value
+
+
+def check_weights(value: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return ``sample_weight`` as floats of shape (n_rows,) if none is missing or below 0 and some are above."""
+    try:
+        weights = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        expected = f"one number for each of the {n_rows} rows, none missing or below 0, and not all 0"
+        raise InputError(Message(Parameter("sample_weight"), f" must be {expected}."), value=value, expected=expected)
+    return weights
 
 
 def pick_generator(random_state: Any) -> np.random.RandomState:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -107,6 +108,10 @@ def register_discoverer(kind: D, method: str, *, needs_labels: bool | None = Non
         raise InputError.of("kind", kind, "a subclass of newfound.BaseDiscoverer")
     if not isinstance(method, str) or not _METHOD.fullmatch(method):
         raise InputError.of("method", method, "a name of lower-case letters, digits and underscores")
+    arguments = list(inspect.signature(kind).parameters.values())
+    if [one.name for one in arguments[:1]] != ["n_novel_classes"] or any(one.default is one.empty for one in arguments):
+        takes = "a class whose constructor takes n_novel_classes first, and has a default for every argument"
+        raise InputError.of("kind", kind, takes)
     needs = needs_known_classes(kind) if needs_labels is None else bool(needs_labels)
     mine = Registration(method, kind.__name__, kind.__module__, needs, kind)
     for other in _REGISTERED.values():

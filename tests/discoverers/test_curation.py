@@ -155,11 +155,12 @@ def test_the_mark_of_numbers_is_no_name() -> None:
         lambda model: model.rename({"a": "b"}),
         lambda model: model.merge(["a", "b"]),
         lambda model: model.split("a", 2, numbers()),
+        lambda model: model.keep_names(kmeans().fit(numbers(), integer_labels()), numbers()),
         lambda model: model.novelty_score(numbers()),
         lambda model: model.to_labels(numbers()),
         lambda model: model.predict(numbers(), abstain=0.5),
     ],
-    ids=["rename", "merge", "split", "novelty_score", "to_labels", "abstain"],
+    ids=["rename", "merge", "split", "keep_names", "novelty_score", "to_labels", "abstain"],
 )
 def test_nothing_can_be_done_before_fit(act: Callable[[Any], Any]) -> None:
     with pytest.raises(InputError, match="not fitted yet"):
@@ -313,8 +314,16 @@ def test_wrong_splits_change_nothing(class_: Any, n: Any, match: str, four: Any)
     refused(four, lambda model: model.split(class_, n, MANY, training=True), match)
 
 
+@pytest.mark.parametrize("make", KINDS)
+def test_no_discoverer_splits_a_class_without_rows(make: Maker) -> None:
+    model = make().fit(numbers(), integer_labels())
+    novel = model.novel_classes_[0]
+    others = numbers()[model.predict(numbers()) != novel]
+    refused(model, lambda model: model.split(novel, 2, others), f"X has no rows of {novel} to divide")
+
+
 def test_a_table_without_rows_of_the_class_cannot_split_it(four: Any) -> None:
-    refused(four, lambda model: model.split("novel_0", 2, GROUPS[0]), "0 different rows of 'novel_0'")
+    refused(four, lambda model: model.split("novel_0", 2, GROUPS[0]), "X has no rows of 'novel_0' to divide")
     refused(four, lambda model: model.split("novel_0", 2, pd.DataFrame({"a": ["x"]})), "features|columns")
 
 

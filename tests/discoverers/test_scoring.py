@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 
 import newfound as nf
+from newfound import InputError
 from newfound.metrics import clustering_accuracy, open_world_accuracy
 from tests.discoverers.common import (
     DISCOVERERS,
@@ -67,6 +68,31 @@ def test_rows_can_be_weighed() -> None:
     wrong = np.where(TRUTH == 0, 1, TRUTH)
     assert model.score(numbers(), wrong) == 0.75
     assert model.score(numbers(), wrong, sample_weight=(TRUTH == 0).astype(float)) == 0.0
+
+
+@pytest.mark.parametrize(
+    "weights", [np.ones(3), np.zeros(60), np.full(60, np.nan), -np.ones(60), np.ones((60, 1)), ["heavy"] * 60, 2.0]
+)
+def test_weights_that_make_no_sense_are_refused(weights: Any) -> None:
+    model = kmeans().fit(numbers(), integer_labels())
+    with pytest.raises(InputError, match="sample_weight must be one number for each of the 60 rows") as caught:
+        model.score(numbers(), TRUTH, sample_weight=weights)
+    assert caught.value.parameter == "sample_weight"
+    with pytest.raises(InputError, match="sample_weight"):
+        open_world_accuracy(TRUTH, TRUTH, [0, 1], sample_weight=weights)
+
+
+def test_labels_of_another_type_are_refused_instead_of_taken_for_novel_classes() -> None:
+    texts = np.array(["0", "1", "2", "3"])[TRUTH]
+    model = kmeans().fit(numbers(), integer_labels())
+    with pytest.raises(InputError, match="y with labels such as '0', but the classes are such as 0"):
+        model.score(numbers(), texts)
+    assert model.score(numbers(), TRUTH.astype(float)) == 1.0
+    model.fit(numbers(), np.where(NOVEL, None, texts.astype(object)))
+    with pytest.raises(InputError, match="y with labels such as 0, but the classes are such as '0'"):
+        model.score(numbers(), TRUTH)
+    without_known = kmeans(n_novel_classes=4, n_init=10).fit(numbers())
+    assert without_known.score(numbers(), texts) == without_known.score(numbers(), TRUTH) == 1.0
 
 
 @pytest.mark.parametrize("labels", LABEL_TYPES, ids=lambda labels: labels.name)

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from newfound.discoverers.calibration import at_temperature, fit_temperature, rows_to_hold_out
-from newfound.discoverers.curatable import Curatable
+from newfound.discoverers.curatable import Curatable, labels_of_another_type
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
 from newfound.discoverers.parameters import check_integer, check_real
@@ -21,6 +21,7 @@ from newfound.discoverers.reading import Reading
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, warn_user
 from newfound.learning.machine import threads_for_table
 from newfound.metrics import open_world_accuracy
+from newfound.parameters import check_weights
 from newfound.registry import needs_known_classes
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
@@ -152,14 +153,21 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         ----------
         X : table of shape (n, n_columns)
         y : labels of shape (n,)
-            True classes; -1, None or NaN where a row's class is not known.
+            True classes, in the type of the labels that `fit` took; -1, None or NaN where a row's class is not known.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows in the share; the matching counts rows.
+            Weights of the rows in the share, none below 0; the matching counts rows.
 
         Returns
         -------
         float
             From 0 to 1; NaN, with a warning, where `y` has no labelled row.
+
+        Notes
+        -----
+        Scikit-learn's ``cross_val_score`` and ``GridSearchCV`` use it. Their folds follow the order of the rows, so
+        where that is the order of the classes, shuffle: ``cv=KFold(5, shuffle=True)``. ``cross_val_predict`` with
+        ``method="predict_proba"`` numbers the labels anew before `fit` sees them, which makes a known class of the
+        unlabelled rows; without that method it leaves them alone.
 
         Examples
         --------
@@ -173,8 +181,13 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if not labels.labelled.any():
             warn_user(Message(LABELS, " has no labelled rows to score; the score is NaN."))
             return float("nan")
+        text, known_text = (classes.dtype.kind == "U" for classes in (labels.known_classes, self.known_classes_))
+        if len(self.known_classes_) and text != known_text:
+            raise labels_of_another_type(labels.known_classes, self.known_classes_)
         truth = labels.known_classes[labels.codes[labels.labelled]]
-        weights = None if sample_weight is None else np.asarray(sample_weight)[labels.labelled]
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(predicted))[labels.labelled]
         return open_world_accuracy(truth, predicted[labels.labelled], self.known_classes_, sample_weight=weights)
 
     def transform(self, X: Any) -> Floats:

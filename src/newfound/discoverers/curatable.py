@@ -145,6 +145,9 @@ class Curatable:
             raise InputError.of("X", None, "a table with rows of the class to split")
         rows = self._encode(X)
         of_class = (self._training_codes(len(rows)) if training else self._curated_codes(rows)) == place
+        if not of_class.any():
+            problem = f"has no rows of {shown(self._name(place))} to divide"
+            raise InputError.about("X", problem, "Pass a table with rows of that class.")
         latent = self._latent(rows[of_class])
         step = _split_of(place, latent, n, self._name(place))
         parts = np.zeros(len(self.labels_), dtype=np.int64)
@@ -180,6 +183,7 @@ class Curatable:
         >>> KMeansDiscoverer(2, random_state=0).fit(X, y).keep_names(before, X).classes_.tolist()
         ['ant', 'bee', 'novel_1']
         """
+        self._check_is_fitted()
         if not hasattr(earlier, "_used_names"):
             raise InputError.of("earlier", earlier, "a fitted discoverer")
         own, others = self.novel_classes_.dtype.kind, earlier.novel_classes_.dtype.kind
@@ -386,8 +390,13 @@ def _of_one_type(own: NDArray[Any], predicted: NDArray[Any]) -> tuple[NDArray[An
     if kinds == {"i", "f"}:
         return own, predicted.astype(own.dtype)
     if len(kinds) > 1 and kinds != {"b", "i"}:
-        cure = "pass labels of the type that was fitted"
-        ours, theirs = shown(own[0].item()), shown(predicted[0].item())
-        such = f" with labels such as {ours}, but the classes are such as {theirs}; "
-        raise InputError(Message("Got ", LABELS, such, cure, "."), cure=cure)
+        raise labels_of_another_type(own, predicted)
     return own, predicted
+
+
+def labels_of_another_type(given: NDArray[Any], classes: NDArray[Any]) -> InputError:
+    """Make the error for labels that cannot be compared with the classes of a discoverer."""
+    cure = "pass labels of the type that was fitted"
+    ours, theirs = shown(given[0].item()), shown(classes[0].item())
+    such = f" with labels such as {ours}, but the classes are such as {theirs}; "
+    return InputError(Message("Got ", LABELS, such, cure, "."), cure=cure)
