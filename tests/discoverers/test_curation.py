@@ -286,7 +286,7 @@ def test_a_model_is_split_alike_before_and_after_it_is_saved(four: Any, tmp_path
 def test_another_table_leaves_training_rows_in_the_largest_part(four: Any) -> None:
     model = copy.deepcopy(four)
     inside = four.labels_ == "novel_0"
-    with pytest.warns(UserWarning, match=r"15 training rows name the largest part of 'novel_0'") as all_:
+    with pytest.warns(UserWarning, match=r"15 training rows of 'novel_0' all count to its largest part") as all_:
         model.split("novel_0", 2, MANY[::-1])  # as many rows, and others
     assert all_[0].filename == __file__
     assert (model.labels_[inside] == "novel_0_1").all()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from newfound.tables.cells import text_of
 MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "nat", "-nan", "?"]
 MISSING += ["#null!", "#div/0!", "#value!"]
 NUMBER = r"[+-]?([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|[+-]?infinity"
+LIKE_A_DATE = r"([0-9]{4}([./-])[0-9]{1,2}\2[0-9]{1,2}|[0-9]{1,2}([./-])[0-9]{1,2}\3[0-9]{4})([T ].*)?"
 TIME = r"([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?"
 
 
 def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
-    """Values of a column, None where a cell is missing, and whether it is nearly one of numbers."""
+    """Values of a column, None where a cell is missing, and whether it is nearly one of numbers or dates."""
     texts = [None if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
     present = [text for text in texts if text is not None]
     if not present:
@@ -34,10 +36,12 @@ def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
     nearly = len(numbers) > 20 and len(numbers) > 0.9 * len(set(present))
     if any(re.fullmatch("[+-]?0[0-9]+", text) for text in present):
         nearly = False
-    for read in (read_german_date, read_slashed_date):
-        values = read_all(texts, read)
-        if values is not None and not nearly:
-            return values, False
+    values = read_all(texts, read_date)
+    if values is not None and not nearly:
+        return values, False
+    nearly |= sum(re.fullmatch(LIKE_A_DATE, text) is not None for text in set(present)) > max(
+        20, 0.9 * len(set(present))
+    ) and any(read_date(text) is None for text in present)
     return [None if text is None else text_of(text) for text in texts], nearly
 
 
@@ -61,6 +65,12 @@ def read_comma_number(text: str) -> float | None:
     return read_number(text.replace(",", "."))
 
 
+def read_date(text: str) -> str | None:
+    if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].+)?", text):
+        return text if _exists(text) else None
+    return read_german_date(text) or read_slashed_date(text)
+
+
 def read_german_date(text: str) -> str | None:
     found = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})" + TIME, text)
     return found and _iso(found[3], found[2], found[1], found[4])
@@ -72,7 +82,13 @@ def read_slashed_date(text: str) -> str | None:
 
 
 def _iso(year: str, month: str, day: str, time: str | None) -> str | None:
-    if int(month) not in range(1, 13) or int(day) not in range(1, 32):
-        return None
     hours, colon, rest = (time or "")[1:].partition(":")
-    return f"{year}-{int(month):02}-{int(day):02}" + (f" {int(hours):02}{colon}{rest}" if time else "")
+    date = f"{year}-{int(month):02}-{int(day):02}" + (f" {int(hours):02}{colon}{rest}" if time else "")
+    return date if _exists(date) else None
+
+
+def _exists(date: str) -> bool:
+    try:
+        return datetime.fromisoformat(date) is not None
+    except ValueError:
+        return False

@@ -361,8 +361,8 @@ class Curatable:
         if n_rows:
             warn_user(
                 Message(
-                    f"labels_ of {n_rows} training rows name the largest part of {shown(plain(class_))}. To have each "
-                    "placed in its part, pass the table of fit, with ",
+                    f"The {n_rows} training rows of {shown(plain(class_))} all count to its largest part. To have each "
+                    "placed in its own part, pass the table of fit, with ",
                     Parameter("training", True),
                     ".",
                 )

@@ -15,14 +15,14 @@ _EPOCH = datetime(1970, 1, 1)
 _EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 
 # A date on its own or with a time after it; anything looser would swallow codes such as "20200101".
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?", re.ASCII)
+ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].+)?", re.ASCII)
 _PATTERN = "0000-00-00 00:00:00"  # of texts that numpy parses as Python does
 _USUAL_LENGTHS = (10, 16, 19)
 
 
 def parse_date(text: str) -> float | None:
     """Return the microseconds since 1970 of an ISO date, with or without a time, or None if it is not one."""
-    if not _ISO_DATE.fullmatch(text):
+    if not ISO_DATE.fullmatch(text):
         return None
     try:
         moment = datetime.fromisoformat(text)

@@ -38,7 +38,11 @@ def test_numbers_are_read_to_the_bit(numbers: list[float]) -> None:
         (["31.12.2024", "1.2.2025"], ["2024-12-31", "2025-02-01"]),
         (["1.2.2025 7:05", "1.2.2025 17:05:30"], ["2025-02-01 07:05", "2025-02-01 17:05:30"]),
         (["2024/1/5"], ["2024-01-05"]),
+        (["2024-01-31", "31.12.2024", "2024/1/5 7:05", ""], ["2024-01-31", "2024-12-31", "2024-01-05 07:05", None]),
+        (["2024-02-31", "31.12.2024"], ["2024-02-31", "31.12.2024"]),
+        (["2024-01-31", "12/31/2024"], ["2024-01-31", "12/31/2024"]),
         (["31.13.2024"], ["31.13.2024"]),
+        (["31.2.2024"], ["31.2.2024"]),
         (["12/31/2024"], ["12/31/2024"]),
         ([1, 2.5, None], [1.0, 2.5, None]),
         ([1, "n/a", 3], [1.0, None, 3.0]),
@@ -78,6 +82,19 @@ def test_a_few_texts_among_numbers_are_told() -> None:
     assert not read_column(["1", "2", "many"], "size", decimal=".").note
 
 
+def test_a_few_texts_among_dates_and_dates_that_nobody_can_read_are_told() -> None:
+    months = range(1, 10)
+    iso = [f"2024-{month:02}-{day}" for month in months for day in range(10, 30)]
+    assert read_column([*iso, "unknown"], "day", decimal=".").note == (
+        "column 'day' holds dates, but also text such as 'unknown'; write all as 2024-12-31 to have it read as dates."
+    )
+    american = [f"{month}/{day}/2024" for month in months for day in range(10, 30)]
+    assert "text such as '1/10/2024'" in read_column(american, "day", decimal=".").note
+    assert not read_column([*iso, "NA"], "day", decimal=".").note
+    assert not read_column([*iso[:20], "unknown"], "day", decimal=".").note
+    assert not read_column([f"10.0.{build}" for build in range(100)], "version", decimal=".").note
+
+
 # ---- the same, cell by cell
 
 ALIKE = st.one_of(
@@ -97,6 +114,20 @@ KINDS = st.one_of(
     st.just(st.floats(-1e6, 1e6).map(lambda number: f"{number:.3f}".replace(".", ","))),
     st.just(st.one_of(st.integers().map(str), st.sampled_from(["", "NA", " 3 ", "+4"]))),
     st.just(st.sampled_from(["true", "FALSE", ""])),
+    st.just(
+        st.builds(
+            lambda day, form: form.format(day=day.day, month=day.month, year=day.year),
+            st.dates(),
+            st.sampled_from(
+                [
+                    "{day}.{month}.{year:04}",
+                    "{year:04}-{month:02}-{day:02}",
+                    "{year:04}/{month}/{day}",
+                    "{day}/{month}/{year:04}",
+                ]
+            ),
+        )
+    ),
     st.just(st.dates().map(lambda day: f"{day.day}.{day.month}.{day.year:04}")),
 )
 COLUMNS = KINDS.flatmap(lambda cell: st.lists(cell, min_size=1, max_size=40))
@@ -104,11 +135,11 @@ COLUMNS = KINDS.flatmap(lambda cell: st.lists(cell, min_size=1, max_size=40))
 
 @given(COLUMNS, st.sampled_from(".,"), st.integers(1, 10))
 def test_columns_of_text_are_read_as_cell_by_cell(cells: list[str], decimal: str, n_first: int) -> None:
-    expected, nearly_numbers = columns.read_texts(cells, decimal)
+    expected, nearly = columns.read_texts(cells, decimal)
     chunked = pa.chunked_array([cells[:n_first], cells[n_first:]], type=pa.string())
     for given_as in (cells, chunked):
         read = read_column(given_as, "c", decimal=decimal)
-        assert bool(read.note) == nearly_numbers
+        assert bool(read.note) == nearly
         assert read.values.dtype in (np.float64, np.bool_, object)
         assert [type(one) for one in read.values.tolist()] == [type(one) for one in expected]
         assert repr(read.values.tolist()) == repr(expected)  # tells -0.0 from 0.0, and nan is nan

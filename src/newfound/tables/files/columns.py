@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.tables.cells import MISSING_WORDS, is_missing, read_cells, shown, text_of
+from newfound.tables.dates import ISO_DATE, parse_dates
 from newfound.tables.files.numbers import CODE, COMMA_NUMBER, NUMBER, may_be_number, read_numbers
 
 _BOOLEANS = {"true": True, "false": False}
@@ -19,9 +20,11 @@ _DATES = (
     re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME, re.ASCII),
     re.compile(r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})" + _TIME, re.ASCII),
 )
+_LIKE_A_DATE = re.compile(r"(\d{4}([./-])\d{1,2}\2\d{1,2}|\d{1,2}([./-])\d{1,2}\3\d{4})([T ].*)?", re.ASCII)
 _LONGEST_WORD = max(map(len, MISSING_WORDS))
 _MOSTLY = 0.9
-_MANY_NUMBERS = 20
+_MANY = 20
+_LOOKED_AT = 1_000
 
 
 class ReadColumn(NamedTuple):
@@ -132,12 +135,10 @@ def _meaning(texts: list[str], numbers: set[str], decimal: str) -> tuple[dict[st
             return {text: float(text) for text in texts}, ""
         if decimal == "," and all(COMMA_NUMBER.fullmatch(text) for text in texts):
             return {text: float(text.replace(",", ".")) for text in texts}, ""
-        if len(numbers) > max(_MANY_NUMBERS, _MOSTLY * len(texts)):
+        if len(numbers) > max(_MANY, _MOSTLY * len(texts)):
             return _spelled(numbers), _nearly_numbers(text for text in texts if text not in numbers)
-    for pattern in _DATES:
-        if dates := _dates(pattern, texts):
-            return dates, ""
-    return _spelled(numbers), ""
+    dates = _dates(texts)
+    return (_spelled(numbers), _nearly_dates(texts)) if dates is None else (dates, "")
 
 
 def _spelled(numbers: Iterable[str]) -> dict[str, Any]:
@@ -150,15 +151,27 @@ def _nearly_numbers(others: Iterable[str]) -> str:
     return f"holds numbers, but also text such as {example}; blank such cells to have it read as numbers."
 
 
-def _dates(pattern: re.Pattern[str], texts: Iterable[str]) -> dict[str, str]:
-    """Each text as an ISO date; empty unless all are dates of this pattern."""
-    dates = {}
+def _nearly_dates(texts: list[str]) -> str:
+    """Say what to tell of texts that are not all dates: nothing, unless most of the first ones look like it."""
+    some = texts[:_LOOKED_AT]
+    if sum(_LIKE_A_DATE.fullmatch(text) is not None for text in some) <= max(_MANY, _MOSTLY * len(some)):
+        return ""
+    example = shown(min(text for text in texts if _dates([text]) is None))
+    return f"holds dates, but also text such as {example}; write all as 2024-12-31 to have it read as dates."
+
+
+def _dates(texts: Iterable[str]) -> dict[str, str] | None:
+    """Each text as an ISO date, those aside that are one already; None unless all are dates, of one form or several."""
+    dates, ready = {}, []
     for text in texts:
-        found = pattern.fullmatch(text)
-        if found is None or not (1 <= int(found["month"]) <= 12 and 1 <= int(found["day"]) <= 31):
-            return {}
+        if ISO_DATE.fullmatch(text):
+            ready.append(text)
+            continue
+        found = next(filter(None, (pattern.fullmatch(text) for pattern in _DATES)), None)
+        if found is None:
+            return None
         time = (found["time"] or "").replace("T", " ")
         if time and time.index(":") == 2:
             time = f" 0{time[1:]}"
         dates[text] = f"{found['year']}-{int(found['month']):02}-{int(found['day']):02}{time}"
-    return dates
+    return None if parse_dates([*ready, *dates.values()]) is None else dates
