@@ -29,8 +29,10 @@ SOUP = st.text(st.sampled_from(list('aab11,,;""\n\n\r\0 \té\ufeff')), max_size=
 
 @pytest.fixture(autouse=True, params=[64, 1 << 20])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts in many small blocks, and in one."""
+    """Texts in many small blocks, and in one; also short ones."""
     monkeypatch.setattr(fast_delimited, "_BLOCK", request.param)
+    monkeypatch.setattr(fast_delimited, "_SHARE", 0)
+    monkeypatch.setattr(fast_delimited, "_FEWEST", 0)
 
 
 @st.composite
@@ -115,6 +117,17 @@ def test_a_regular_text_is_read_fast(text: str) -> None:
 )
 def test_an_odd_text_is_not(text: str) -> None:
     assert read_fast(Decoded(text.encode(), "utf-8", ""), "§" if "§" in text else ",") is None
+
+
+@pytest.mark.parametrize(("n_rows", "n_chunks"), [(150, None), (1500, 1)])
+def test_very_many_columns_are_read_cell_by_cell_or_in_few_chunks(
+    monkeypatch: pytest.MonkeyPatch, n_rows: int, n_chunks: int | None
+) -> None:
+    monkeypatch.undo()  # blocks as they are
+    text = ",".join(f"x{place}" for place in range(600)) + "\n" + ("1.25," * 599 + "2\n") * n_rows
+    assert len(text) > FAST_FROM
+    read = read_fast(Decoded(text.encode(), "utf-8", ""), None)
+    assert (None if read is None else read.columns[0].num_chunks) == n_chunks
 
 
 def test_a_lone_surrogate_is_left_to_the_slow_reader(tmp_path: Path) -> None:

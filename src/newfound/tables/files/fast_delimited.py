@@ -18,6 +18,9 @@ FAST_FROM = 1 << 18
 
 _HEAD = 1 << 17  # characters
 _BLOCK = 1 << 20  # bytes that are looked at together
+_FEWEST = 1 << 10  # bytes a column; with fewer, looking at a column as a whole takes longer than at its cells
+_SHARE = 1 << 14  # bytes a column in a block, or a table of very many columns would be cut into chunks of few rows
+_LARGEST_BLOCK = 1 << 30
 _QUOTE, _END, _RETURN = b'"\n\r'
 
 
@@ -48,13 +51,16 @@ def read_fast(decoded: Decoded, delimiter: str | None) -> Cells | None:
         return None
     content = memoryview(decoded.utf8)[len(head[: len(head) - len(text)].encode()) :]
     # Lines of white space are no rows, which among lines of one cell takes a closer look.
-    if len(heading) == 1 or not _is_plain(decoded.utf8, used):
+    if len(heading) == 1 or len(content) < _FEWEST * len(heading) or not _is_plain(decoded.utf8, used):
         return None
     quoted = b'"' in decoded.utf8
+    block_size = min(max(_BLOCK, _SHARE * len(heading)), _LARGEST_BLOCK)
     try:
         table = arrow_csv.read_csv(
             pa.py_buffer(content),
-            read_options=arrow_csv.ReadOptions(autogenerate_column_names=True, block_size=_BLOCK, use_threads=False),
+            read_options=arrow_csv.ReadOptions(
+                autogenerate_column_names=True, block_size=block_size, use_threads=False
+            ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=used, quote_char='"' if quoted else False, newlines_in_values=quoted
             ),
