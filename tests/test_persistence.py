@@ -290,7 +290,7 @@ def test_curated_classes_come_back(name: str, curated_models: dict[str, Any], tm
     table, _ = tiny_table()
     loaded = round_trip(curated_models[name], table, tmp_path)
     assert loaded.classes_.tolist() == ["ant", "bee", "novel_0_1", "ä"]
-    assert (loaded.predict_proba(table) != loaded._proba(loaded._encode(table))[:, :4]).any()
+    assert (loaded.predict_proba(table) != loaded._state.proba(loaded._encode(table))[:, :4]).any()
     (tmp_path / "again").mkdir()
     loaded.rename({"ä": "ö"}).split("ö", 2, table, training=True)
     assert round_trip(loaded, table, tmp_path / "again").novel_classes_.tolist() == ["novel_0_1", "ö_1", "ö_2"]

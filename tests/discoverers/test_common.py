@@ -41,6 +41,7 @@ from tests.discoverers.common import (
     Maker,
     as_format,
     auto,
+    classifier_projection,
     frame,
     integer_labels,
     kmeans,
@@ -518,6 +519,16 @@ def test_a_member_is_independent_of_the_pack(make: Maker) -> None:
     before = pack.predict_proba(numbers(1))
     pack.member(0).fit(numbers(3), np.where(NOVEL, -1, 1 - TRUTH))
     assert_array_equal(pack.predict_proba(numbers(1)), before)
+
+
+@packed
+def test_parameters_that_are_set_after_fit_do_not_change_the_members(make: Maker) -> None:
+    pack = make(n_members=2).fit(numbers(), integer_labels())
+    before = pack.member(1).predict_proba(numbers(1))
+    later: dict[str, Any] = {"hidden_layers": [3], "dropout": 0.5}
+    later |= {"activation": "tanh"} if make is tabular_ncd else {"n_init": 2}
+    later |= {"projection": "after"} if make is classifier_projection else {}
+    assert_array_equal(pack.set_params(**later).member(1).predict_proba(numbers(1)), before)
 
 
 @pytest.mark.parametrize("make", [tabular_ncd, auto])

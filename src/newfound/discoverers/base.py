@@ -335,17 +335,13 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise ModelFileError(f"array {name!r} holds codes of classes that do not exist.")
         return codes
 
-    def _proba(self, rows: Floats) -> Floats:
-        """Probabilities of the classes that were found; (n, d) to (n, n_classes)."""
-        return self._state.proba(rows)
-
     def _latent(self, rows: Floats) -> Floats:
         """Latent representation; (n, d) to (n, n_latent)."""
         return self._state.latent(rows)
 
     def _curated_proba(self, rows: Floats) -> Floats:
         """Probabilities of all classes as users know them; (n, d) to (n, n_classes)."""
-        found = at_temperature(self._proba(rows), self.temperature_)
+        found = at_temperature(self._state.proba(rows), self.temperature_)
         return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)
 
     def _curated_novel_proba(self, rows: Floats) -> Floats:

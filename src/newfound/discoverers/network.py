@@ -62,7 +62,7 @@ class NetworkDiscoverer(BaseDiscoverer):
         alone.member_labels_ = self.member_labels_[index : index + 1]
         n_latent = self.network_.n_latent
         alone.curation_ = self.curation_.within(slice(index * n_latent, (index + 1) * n_latent))
-        alone._state = alone._trainer(alone._member_settings()).member(self._state, index)
+        alone._state = self._state.member(index)
         return alone
 
     @abstractmethod

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -102,7 +101,7 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
             own = {name: tensor[m : m + 1] for name, tensor in parameters.items()}
             trainer = discoverer._trainer(discoverer._member_settings())
             trained = trainer.settle(own, prepared.task, generator, progress.of_member(m))
-            discoverer._conclude(replace(prepared, rng=generator), _discovery(trained))
+            discoverer._conclude(prepared, _discovery(trained))
     return fitted
 
 

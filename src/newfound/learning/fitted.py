@@ -124,10 +124,12 @@ class FittedNetworks:
         network.reorder_novel(torch.from_numpy(order))
         return replace(self, network=network)
 
-    def member(self, index: int, build: Build) -> Self:
-        """One member alone; `build` makes a network of one member."""
-        parameters = {name: tensor[index : index + 1] for name, tensor in self.network.state_dict().items()}
-        return replace(self, network=load_network(parameters, build, self.n_known, self.n_novel))
+    def member(self, index: int) -> Self:
+        """One member alone."""
+        network = copy.deepcopy(self.network)
+        for tensor in (*network.parameters(), *network.buffers()):
+            tensor.data = tensor.data[index : index + 1].clone()
+        return replace(self, network=network)
 
     # ---- the model file
 
@@ -165,9 +167,9 @@ class CentroidNetworks(FittedNetworks):
         novel = np.take_along_axis(self.centroids[:, self.n_known :], order[:, :, None], axis=1)
         return replace(self, centroids=np.concatenate([self.centroids[:, : self.n_known], novel], axis=1))
 
-    def member(self, index: int, build: Build) -> Self:
-        """One member alone; `build` makes a network of one member."""
-        alone, own = super().member(index, build), slice(index, index + 1)
+    def member(self, index: int) -> Self:
+        """One member alone."""
+        alone, own = super().member(index), slice(index, index + 1)
         return replace(alone, centroids=self.centroids[own], variances=self.variances[own])
 
     def arrays(self) -> Arrays:

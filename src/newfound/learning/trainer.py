@@ -151,10 +151,6 @@ class PackedTrainer(ABC):
         """Read the arrays of a model file."""
         return self.freeze(parameters_in(arrays), n_known, n_novel, n_inputs)
 
-    def member(self, state: FittedNetworks, index: int) -> FittedNetworks:
-        """One member of a state alone; the trainer's settings are those of one member."""
-        return state.member(index, self._build_unset)
-
     # ---- inside
 
     def _build_unset(self, widths: list[int], n_known: int, n_novel: int) -> DiscoveryNetwork:
