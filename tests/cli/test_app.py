@@ -30,6 +30,11 @@ def test_help_answers_at_once() -> None:
     assert min(seconds) < 0.3
 
 
+def test_the_package_can_be_run() -> None:
+    done = subprocess.run([sys.executable, "-m", "newfound", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith(__version__)
+
+
 @pytest.mark.parametrize(
     "command", [[], ["bench"], ["bench", "run"], ["bench", "page"], ["discover"], ["predict"], ["merge"]]
 )

@@ -66,6 +66,8 @@ def merge(
         newfound merge newfound-attacks/model.newfound novel_1 novel_3 --into scan --force
     """
     output = Output(as_json)
+    if len({name.strip() for name in classes}) < 2:
+        raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
     found = load_model(model)
     found.merge([_class(name, found) for name in classes], into=None if into is None else _typed(into, found))
     _finish(found, _place(model, out, force), output)

@@ -44,7 +44,8 @@ def estimate(
 ) -> None:
     """Estimate how many novel classes a table has.
 
-    The unlabelled rows are taken to be of novel classes. Discovers nothing, and writes no file:
+    The unlabelled rows are taken to be of novel classes. The estimate is the middle of the probabilities, so that fewer
+    and more are about as likely; another number may be the most probable. Discovers nothing, and writes no file:
 
         newfound estimate attacks.csv --target attack
     """

@@ -48,7 +48,8 @@ def explain(
     """Say what each novel class is, in the words of the table.
 
     For each: rules with their precision and coverage, what shifts most against the other rows, typical and borderline
-    rows, the nearest known class, and reasons for doubt:
+    rows, the nearest known class, and reasons for doubt. The rows of a class are those that the model
+    predicts to be of it, also rows with a label, so they may be more than `discover` counted:
 
         newfound explain newfound-attacks/model.newfound attacks.csv
     """

@@ -86,10 +86,10 @@ def test_a_few_texts_among_dates_and_dates_that_nobody_can_read_are_told() -> No
     months = range(1, 10)
     iso = [f"2024-{month:02}-{day}" for month in months for day in range(10, 30)]
     assert read_column([*iso, "unknown"], "day", decimal=".").note == (
-        "column 'day' holds dates, but also text such as 'unknown'; write all as 2024-12-31 to have it read as dates."
+        "column 'day' looks like dates, but 'unknown' is not read as one, so all are text; write them as 2024-12-31."
     )
     american = [f"{month}/{day}/2024" for month in months for day in range(10, 30)]
-    assert "text such as '1/10/2024'" in read_column(american, "day", decimal=".").note
+    assert "but '1/10/2024' is not read as one" in read_column(american, "day", decimal=".").note
     assert not read_column([*iso, "NA"], "day", decimal=".").note
     assert not read_column([*iso[:20], "unknown"], "day", decimal=".").note
     assert not read_column([f"10.0.{build}" for build in range(100)], "version", decimal=".").note

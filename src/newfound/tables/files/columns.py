@@ -157,7 +157,7 @@ def _nearly_dates(texts: list[str]) -> str:
     if sum(_LIKE_A_DATE.fullmatch(text) is not None for text in some) <= max(_MANY, _MOSTLY * len(some)):
         return ""
     example = shown(min(text for text in texts if _dates([text]) is None))
-    return f"holds dates, but also text such as {example}; write all as 2024-12-31 to have it read as dates."
+    return f"looks like dates, but {example} is not read as one, so all are text; write them as 2024-12-31."
 
 
 def _dates(texts: Iterable[str]) -> dict[str, str] | None:
