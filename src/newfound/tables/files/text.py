@@ -103,10 +103,9 @@ def _checked(encoding: str) -> str:
 def _utf8_of(content: bytes, encoding: str, source: str) -> bytes:
     try:
         text = content.decode(encoding)
-    except UnicodeDecodeError as error:
-        problem = (
-            f"{source} cannot be read as {encoding}: byte {error.start:,} of {len(content):,} makes no sense in it."
-        )
+    except UnicodeError as error:
+        place = getattr(error, "start", 0)  # some encodings, such as punycode, do not say where
+        problem = f"{source} cannot be read as {encoding}: byte {place:,} of {len(content):,} makes no sense in it."
         cure = " The file may be cut short; if it is in another encoding, name it with "
         raise InputError(Message(problem, cure, Parameter("encoding"), ".")) from None
     _refuse_binary(text, source)
