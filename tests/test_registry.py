@@ -94,6 +94,22 @@ def test_a_registered_discoverer_is_saved_and_loaded(tmp_path: Path) -> None:
     assert_array_equal(loaded.labels_, model.labels_)
 
 
+class Plain(MedianCut):
+    """Without the parameters that a discoverer need not have."""
+
+    def __init__(self, n_novel_classes: Any = 2) -> None:
+        self.n_novel_classes = n_novel_classes
+        self.shift = 0.0
+
+
+@pytest.mark.usefixtures("list_as_it_was")
+def test_a_discoverer_needs_no_parameter_but_the_number_of_novel_classes(tmp_path: Path) -> None:
+    nf.register_discoverer(Plain, "plain")
+    model = Plain().fit(numbers(), integer_labels())
+    nf.save(model, tmp_path / "model.newfound")
+    assert_array_equal(nf.load(tmp_path / "model.newfound").predict(numbers(1)), model.predict(numbers(1)))
+
+
 @pytest.mark.usefixtures("list_as_it_was")
 def test_the_command_line_and_messages_read_the_list() -> None:
     from newfound.cli.methods import build, check_method

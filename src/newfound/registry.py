@@ -78,7 +78,8 @@ def register_discoverer(kind: D, method: str, *, needs_labels: bool | None = Non
     Parameters
     ----------
     kind : subclass of BaseDiscoverer
-        Its constructor takes ``n_novel_classes`` first, and every argument has a default.
+        Its constructor takes ``n_novel_classes`` first, and every argument has a default. ``encoder`` and
+        ``random_state`` are used where it has them.
     method : str
         Name of the method: lower-case letters, digits and underscores.
     needs_labels : bool, optional
@@ -103,7 +104,7 @@ def register_discoverer(kind: D, method: str, *, needs_labels: bool | None = Non
     >>> nf.register_discoverer(Quick, "quick").__name__
     'Quick'
     """
-    base = importlib.import_module("newfound.discoverers.base").BaseDiscoverer  # a room above: known by name only
+    base = importlib.import_module("newfound.discoverers.base").BaseDiscoverer  # imports this module itself
     if not isinstance(kind, type) or not issubclass(kind, base):
         raise InputError.of("kind", kind, "a subclass of newfound.BaseDiscoverer")
     if not isinstance(method, str) or not _METHOD.fullmatch(method):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from newfound import PBN, ClassifierProjection, InputError, TabularNCD
+from newfound import PBN, ClassifierProjection, InputError, TableEncoder, TabularNCD
 from newfound.discoverers.packed import PackedDiscoverer, fit_together, together_key
 
 SHORT: dict[str, Any] = {"epochs": 3, "pretrain_epochs": 2, "device": "cpu"}
@@ -103,6 +104,13 @@ def test_what_cannot_be_packed_is_refused(table: tuple[NDArray[Any], NDArray[Any
     assert together_key(first) != together_key(others)
     with pytest.raises(InputError, match="cannot be fitted together"):
         fit_together([first, others], *table)
+
+
+def test_encoders_that_differ_in_one_of_many_columns_are_not_packed() -> None:
+    kinds = {f"column {i}": "numeric" for i in range(100)}
+    few = [TabularNCD(2, encoder=TableEncoder(kinds=kinds | {"column 50": kind})) for kind in ("numeric", "ignore")]
+    assert together_key(few[0]) != together_key(few[1])
+    assert together_key(few[0]) == together_key(clone(few[0]))
 
 
 def test_members_and_an_estimated_number_of_classes_are_refused_alone_too(

@@ -54,8 +54,9 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
 
     n_novel_classes: int | Literal["auto"]
-    encoder: TableEncoder | None
-    random_state: Any
+    # Constructor parameters that a discoverer need not have.
+    encoder: TableEncoder | None = None
+    random_state: Any = None
 
     encoder_: TableEncoder
     temperature_: float

@@ -123,8 +123,8 @@ class Curatable:
             Rows to learn the parts from: those that are predicted to be of the class.
         training : bool, default=False
             True says that `X` is the table of `fit`, row by row. Its rows of the class are then those that ``labels_``
-            names, and ``labels_`` says which part each of them belongs to. Without, ``labels_`` names the largest part
-            for all of them.
+            names, and ``labels_`` says which part each of them belongs to. Otherwise ``labels_`` names the largest
+            part for all of them.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class Curatable:
         earlier : discoverer
             Fitted, with classes of the same type.
         X : table of shape (n, n_columns)
-            Rows to compare by, such as the table of `fit`; those count that this discoverer says to be novel.
+            Rows to compare by, such as the table of `fit`. Only those count that this discoverer predicts to be novel.
 
         Returns
         -------

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from newfound.discoverers.fitted import Discovery
 from newfound.discoverers.network import NetworkDiscoverer
@@ -107,9 +107,14 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
 
 def together_key(discoverer: PackedDiscoverer) -> Hashable:
     """Discoverers of one key can be fitted together by `fit_together`."""
-    parameters = discoverer.get_params(deep=False)
+    parameters = discoverer.get_params()
     own = discoverer._own_parameters
-    shared = {name: repr(value) for name, value in parameters.items() if name not in own | {"random_state"}}
+    # The parameters of the encoder are there as well, one by one: its repr leaves some out where they are long.
+    shared = {
+        name: type(value).__name__ if isinstance(value, BaseEstimator) else repr(value)
+        for name, value in parameters.items()
+        if name not in own | {"random_state"}
+    }
     # Without dropout a member draws no masks, and where a parameter is None another one takes its place.
     absent = {name: parameters[name] is None or (name == "dropout" and parameters[name] == 0) for name in own}
     return (type(discoverer), *shared.items(), *sorted(absent.items()))

@@ -142,7 +142,7 @@ def novel_class_names(known_classes: NDArray[Any], n: int, used: Collection[Any]
     if numbers and numbers[-1] > largest:
         problem = f" is {first - 1}, after which there is no room for {n} novel classes. "
         cure = "Use smaller labels, or strings."
-        raise InputError(Message("the largest label in ", LABELS, problem, cure), cure=cure)
+        raise InputError(Message("The largest label in ", LABELS, problem, cure), cure=cure)
     return np.array(numbers, dtype=np.float64 if kind == "f" else np.int64)
 
 
