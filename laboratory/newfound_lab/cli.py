@@ -53,7 +53,10 @@ OutOption = Annotated[
     Path, typer.Option("--out", help="Folder of the results: results.jsonl, and other .jsonl files beside it.")
 ]
 DataDirOption = Annotated[
-    Path | None, typer.Option("--data-dir", help="Folder with the benchmarks' files; by default NEWFOUND_DATA.")
+    Path | None,
+    typer.Option(
+        "--data-dir", exists=True, file_okay=False, help="Folder with the benchmarks' files; by default NEWFOUND_DATA."
+    ),
 ]
 
 DEFAULT_OUT = Path("newfound-bench")

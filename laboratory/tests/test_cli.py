@@ -232,7 +232,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
         (["--device", "nonsense"], "Got --device nonsense, but expected 'auto', 'cpu' or 'cuda'"),
         (["--out", "{tmp_path}/file"], "is a file, but results need a folder"),
         (["--out", "{tmp_path}/file/below"], "Results cannot be written to"),
-        (["--data-dir", "{tmp_path}/nowhere", "--datasets", "soybean"], "is not a folder"),
+        (["--data-dir", "{tmp_path}/nowhere", "--datasets", "soybean"], "Invalid value for '--data-dir'"),
         (["--nonsense"], "No such option: --nonsense"),
     ],
 )
