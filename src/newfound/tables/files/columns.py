@@ -160,8 +160,10 @@ def _nearly_dates(texts: list[str]) -> str:
     return f"looks like dates, but {example} is not read as one, so all are text; write them as 2024-12-31."
 
 
-def _dates(texts: Iterable[str]) -> dict[str, str] | None:
+def _dates(texts: list[str]) -> dict[str, str] | None:
     """Each text as an ISO date, those aside that are one already; None unless all are dates, of one form or several."""
+    if ISO_DATE.fullmatch(texts[0]) and parse_dates(texts) is not None:  # the usual case, all at once
+        return {}
     dates, ready = {}, []
     for text in texts:
         if ISO_DATE.fullmatch(text):
