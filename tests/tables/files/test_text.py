@@ -44,6 +44,7 @@ def test_a_mark_is_no_part_of_the_first_name(given: str) -> None:
         (b"a", "utf-99", "there is no such encoding"),
         (b"a", "base64", "there is no such encoding"),
         (b"a", "", "there is no such encoding"),
+        (b"a,b\n1,2\n", "utf-16", "cannot be read as utf-16: it has no zero byte"),
         (b"a\xff", "utf-8", "byte 1 of 2 makes no sense in it"),
         (b"a,b-1!2", "punycode", "cannot be read as punycode"),
         (codecs.BOM_UTF16_LE + b"a\0b", None, "cannot be read as utf-16"),

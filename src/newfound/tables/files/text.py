@@ -62,7 +62,12 @@ def decode(content: bytes, encoding: str | None, source: str) -> Decoded:
         If there is no such encoding, the bytes are not in it, or they are no text at all.
     """
     if encoding is not None:
-        return Decoded(_utf8_of(content, _checked(encoding), source), encoding, "")
+        name = _checked(encoding)
+        # a line end or a delimiter has a zero byte there, and almost any bytes spell some letters
+        if name.startswith(("utf-16", "utf-32")) and content and b"\0" not in content:
+            problem = f"{source} cannot be read as {encoding}: it has no zero byte. Leave out "
+            raise InputError(Message(problem, Parameter("encoding"), " to have it found."))
+        return Decoded(_utf8_of(content, name, source), encoding, "")
     for mark, name in _BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return Decoded(_utf8_of(content, name, source), name, "")
