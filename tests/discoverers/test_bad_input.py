@@ -245,6 +245,16 @@ def test_member_before_fit(make: Maker) -> None:
         make().member(0)
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [(tabular_ncd, "network_"), (pbn, "centroids_"), (kmeans, "centroids_"), (ncd_spectral, "centroids_")],
+)
+def test_what_the_state_holds_before_fit(make: Maker, name: str) -> None:
+    assert not hasattr(make(), name)
+    with pytest.raises(InputError, match="not fitted yet"):
+        getattr(make(), name)
+
+
 @every
 def test_attributes_before_fit(make: Maker) -> None:
     with pytest.raises(InputError, match="not fitted yet"):

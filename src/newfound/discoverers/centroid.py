@@ -84,6 +84,7 @@ class CentroidDiscoverer(BaseDiscoverer):
     @property
     def centroids_(self) -> Floats:
         """Centroid of each class; shape (n_classes, n_latent)."""
+        self._check_is_fitted()
         return self._state.centroids
 
     def _check_parameters(self) -> None:

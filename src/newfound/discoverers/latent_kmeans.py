@@ -38,6 +38,7 @@ class LatentKMeans(PackedDiscoverer):
     @property
     def centroids_(self) -> Floats:
         """Centroid of each class for each member; shape (n_members, n_classes, n_latent)."""
+        self._check_is_fitted()
         if not isinstance(self._state, CentroidNetworks):
             raise AttributeError("There are no centroids after self-training, whose networks need none.")
         return self._state.centroids

@@ -155,6 +155,7 @@ class NCDSpectral(NeighbourDiscoverer):
     @property
     def centroids_(self) -> Floats:
         """Centroid of each novel class among the eigenvectors; shape (n_novel, n_components)."""
+        self._check_is_fitted()
         return self._state.centroids
 
     def _check_parameters(self) -> None:

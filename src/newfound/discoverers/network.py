@@ -37,6 +37,7 @@ class NetworkDiscoverer(BaseDiscoverer):
     @property
     def network_(self) -> DiscoveryNetwork:
         """The members' networks."""
+        self._check_is_fitted()
         return self._state.network
 
     def member(self, index: int) -> Self:
