@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -66,9 +65,9 @@ class NetworkDiscoverer(BaseDiscoverer):
         alone._state = self._state.member(index)
         return alone
 
-    @abstractmethod
     def _trainer(self, settings: MemberSettings) -> PackedTrainer:
         """Return what trains and restores networks with these settings."""
+        raise NotImplementedError
 
     def _check_parameters(self) -> None:
         check_integer("n_members", self.n_members, low=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +12,6 @@ from newfound.selection.sampling import sample
 
 Codes = NDArray[np.int64]
 Indices = NDArray[np.intp]
-Draw = Callable[[Indices, int, np.random.RandomState], Indices]
-"""Draws at most so many of the row numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +71,7 @@ class HiddenTask:
         truth: Codes = np.unique(self.labels[self.hidden], return_inverse=True)[1].astype(np.int64)
         return truth
 
-    def drawn(self, most_hidden: int, most_known: int, rng: np.random.RandomState, draw: Draw = sample) -> HiddenTask:
+    def drawn(self, most_hidden: int, most_known: int, rng: np.random.RandomState) -> HiddenTask:
         """Return the task with at most so many rows of each kind."""
-        hidden = draw(self.hidden, most_hidden, rng)
-        return replace(self, hidden=hidden, known=draw(self.known, most_known, rng))
+        hidden = sample(self.hidden, most_hidden, rng)
+        return replace(self, hidden=hidden, known=sample(self.known, most_known, rng))
