@@ -47,15 +47,15 @@ def test_threads_that_overlap_leave_the_number_of_threads_as_the_first_found_it(
     def first() -> tuple[int, list[int]]:
         with limit():
             first_is_in.set()
-            assert second_is_in.wait(10)
+            assert second_is_in.wait(60)
         first_is_out.set()
         return numbers()
 
     def second() -> tuple[int, list[int]]:
-        assert first_is_in.wait(10)
+        assert first_is_in.wait(60)
         with limit():
             second_is_in.set()
-            assert first_is_out.wait(10)
+            assert first_is_out.wait(60)
             with limit():
                 pass
             assert torch.get_num_threads() == 1
