@@ -13,7 +13,7 @@ from newfound.extras import EXTRAS, is_installed, load_extra
 def test_a_missing_package_is_named_with_the_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingExtraError) as refused:
-        load_extra("openpyxl.reader", "An Excel file", "save the table as CSV")
+        load_extra("openpyxl", "An Excel file", "save the table as CSV")
     assert str(refused.value) == (
         "An Excel file needs openpyxl, which is not installed; run: pip install 'newfound[excel]', or save the table "
         "as CSV."

