@@ -37,11 +37,9 @@ def test_a_second_fit_remembers_nothing_of_the_first(make: Maker) -> None:
 
 @pytest.mark.parametrize("make", DISCOVERERS)
 def test_names_are_kept_where_that_is_asked_for(make: Maker) -> None:
-    fast = {"epochs": 5} if make in PACKED else {"training_steps": 10} if make is auto else {}
-    before = make(**fast).fit(frame(), text_labels(integer_labels())).rename({"novel_0": "wasp", "novel_1": "bee"})
+    before = make().fit(frame(), text_labels(integer_labels())).rename({"novel_0": "wasp", "novel_1": "bee"})
     model = clone(before).fit(frame(), text_labels(integer_labels()))
-    if len(set(model.predict(frame())) & set(model.novel_classes_)) < 2:
-        pytest.skip("so short a training may find one class only")
+    assert set(model.predict(frame())) >= set(model.novel_classes_), "nothing to compare names by"
     assert model.keep_names(before, frame()) is model
     assert model.novel_classes_.tolist() == ["wasp", "bee"]
     assert_array_equal(model.labels_, before.labels_)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
 from newfound.clustering.centroids import fit_centroids
@@ -14,9 +13,8 @@ from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
-from newfound.learning.trainer import PackedTrainer
+from newfound.learning.trainer import PackedTrainer, TensorTask
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear, PackedMLP, UnitLength
-from newfound.tables.layout import Layout
 from newfound.tables.task import DiscoveryTask
 
 _NARROWEST_CLASSIFIER = 4
@@ -55,17 +53,10 @@ class ClassifierTrainer(ProjectionTrainer):
         head_dropout = None if activated else dropout
         return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, 0, streams, head_dropout=head_dropout)
 
-    def teach(
-        self,
-        network: DiscoveryNetwork,
-        rows: Tensor,
-        codes: Tensor,
-        layout: Layout,
-        streams: MemberStreams,
-        progress: Progress,
-    ) -> None:
-        """Train the network in place on the labelled ones of rows (n, d) with known codes (n,)."""
+    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+        """Train the network in place."""
         settings, batch_size = self.settings, self.settings["batch_size"]
+        rows, codes = task.rows, task.codes
         labelled = (codes >= 0).nonzero()[:, 0]
         optimiser = adamw(network.parameters(), settings.each("learning_rate"))
         network.train()
@@ -95,17 +86,10 @@ class PBNTrainer(ProjectionTrainer):
         encoder.append(UnitLength())
         return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, 0, streams)
 
-    def teach(
-        self,
-        network: DiscoveryNetwork,
-        rows: Tensor,
-        codes: Tensor,
-        layout: Layout,
-        streams: MemberStreams,
-        progress: Progress,
-    ) -> None:
-        """Train the network in place on rows (n, d) with known codes (n,)."""
+    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+        """Train the network in place."""
         settings, n_members = self.settings, self.settings.n_members
+        rows, codes = task.rows, task.codes
         # What restores the rows serves the training only and is thrown away afterwards.
         widths = [layer.weight.shape[-1] for layer in network.encoder.children() if isinstance(layer, PackedLinear)]
         mirrored = [*reversed(widths), rows.shape[1]]

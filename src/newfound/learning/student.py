@@ -18,9 +18,8 @@ from newfound.learning.fitted import Arrays, Codes, FittedNetworks, Floats
 from newfound.learning.members import MemberSettings
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.progress import Progress
-from newfound.learning.trainer import PackedTrainer
+from newfound.learning.trainer import PackedTrainer, TensorTask
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
-from newfound.tables.layout import Layout
 from newfound.tables.state import finite_floats
 from newfound.tables.task import DiscoveryTask
 
@@ -163,17 +162,10 @@ class StudentTrainer(PackedTrainer):
         settings = self._distillation_settings()
         return sum(-(-steps // STEPS_IN_EPOCH) for steps in (settings.imitation_steps, settings.refinement_steps))
 
-    def teach(
-        self,
-        network: DiscoveryNetwork,
-        rows: Tensor,
-        codes: Tensor,
-        layout: Layout,
-        streams: MemberStreams,
-        progress: Progress,
-    ) -> None:
-        """Train the network in place on mapped rows (n, m) with known codes (n,)."""
+    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+        """Train the network in place."""
         assert self.lesson is not None
+        rows, codes = task.rows, task.codes
         progress.announce("neighbour search")
         neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
         partition = torch.full_like(codes, -1)

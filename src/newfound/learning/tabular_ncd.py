@@ -13,9 +13,8 @@ from newfound.learning.joint import JointSettings, train_jointly
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.pretraining import PretrainingSettings, pretrain
 from newfound.learning.progress import Progress
-from newfound.learning.trainer import PackedTrainer
+from newfound.learning.trainer import PackedTrainer, TensorTask
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
-from newfound.tables.layout import Layout
 
 _MIN_WIDTH = 16  # in fewer dimensions the directions of a narrow table's rows cannot tell its classes apart
 _POSITIVES = 1 / 3
@@ -45,16 +44,9 @@ class TabularNCDTrainer(PackedTrainer):
     def _pretrain_epochs(self) -> int:
         return 0 if "ssl" in self.settings["without"] else int(self.settings["pretrain_epochs"])
 
-    def teach(
-        self,
-        network: DiscoveryNetwork,
-        rows: Tensor,
-        codes: Tensor,
-        layout: Layout,
-        streams: MemberStreams,
-        progress: Progress,
-    ) -> None:
-        """Train the network in place on rows (n, d) with known codes (n,)."""
+    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+        """Train the network in place."""
+        rows, codes, layout = task
         groups = torch.as_tensor(layout.groups, device=rows.device)
         alone = None if layout.n_groups == rows.shape[1] else groups
         pretraining = PretrainingSettings(epochs=self._pretrain_epochs)

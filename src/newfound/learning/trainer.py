@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -54,6 +54,14 @@ class Trained:
     history: list[dict[str, Any]]
 
 
+class TensorTask(NamedTuple):
+    """A `DiscoveryTask` on the device where it is trained: rows (n, d) float32, codes (n,) int64, and the layout."""
+
+    rows: Tensor
+    codes: Tensor
+    layout: Layout
+
+
 class PackedTrainer(ABC):
     """Trains the members of a pack at once, and brings them to one answer.
 
@@ -88,16 +96,8 @@ class PackedTrainer(ABC):
         """Number of epochs over all stages of the training, but for self-training."""
 
     @abstractmethod
-    def teach(
-        self,
-        network: DiscoveryNetwork,
-        rows: Tensor,
-        codes: Tensor,
-        layout: Layout,
-        streams: MemberStreams,
-        progress: Progress,
-    ) -> None:
-        """Train the network in place on rows (n, d) with known codes (n,)."""
+    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+        """Train the network in place."""
 
     def find(self, networks: FittedNetworks, task: DiscoveryTask, rng: np.random.RandomState) -> FittedNetworks:
         """Find the novel classes, where the training itself does not."""
@@ -117,8 +117,7 @@ class PackedTrainer(ABC):
         network = self._new_network(task.rows.shape[1], task.n_known, task.n_novel, streams)
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
         with Progress(n_epochs, self.settings["verbose"]) as progress, keeping_what_was_learned(progress.history):
-            codes = torch.as_tensor(task.codes, device=self.device)
-            self.teach(network, self._tensor(task), codes, task.layout, streams, progress)
+            self.teach(network, self._on_device(task), streams, progress)
         return parameters_of(network), progress
 
     def settle(
@@ -161,6 +160,9 @@ class PackedTrainer(ABC):
         if layers is None:
             layers = [min(width, _MAX_WIDTH) for width in self.default_layers(n_features)]
         return self.build([n_features, *layers], n_known, n_novel, streams).to(self.device)
+
+    def _on_device(self, task: DiscoveryTask) -> TensorTask:
+        return TensorTask(self._tensor(task), torch.as_tensor(task.codes, device=self.device), task.layout)
 
     def _tensor(self, task: DiscoveryTask) -> Tensor:
         x = torch.as_tensor(task.rows, dtype=torch.float32, device=self.device)
