@@ -1,0 +1,145 @@
+"""Randomised trees with soft targets, kept as plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import ExtraTreesRegressor
+
+from newfound.errors import ModelFileError
+from newfound.tables.state import checked_array, finite_floats
+
+Floats = NDArray[np.float64]
+
+_N_TREES = 100
+_MOST_LEAVES = 512  # of a tree, so that model files stay small
+_ROWS_IN_LEAF = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """A frozen forest: the mean of its trees' leaves.
+
+    Attributes
+    ----------
+    starts : ndarray of shape (n_trees,), int32
+        The root of each tree among all nodes.
+    columns : ndarray of shape (n_nodes,), int32
+        Column that a node looks at; -1 at a leaf.
+    cuts : ndarray of shape (n_nodes,), float64
+        Rows go left up to this value, and right above it.
+    children : ndarray of shape (n_nodes, 2), int32
+        Left and right node, both after their parent. At a leaf, the first is its place in ``leaves``.
+    leaves : ndarray of shape (n_leaves, n_classes), float64
+        Mean target of the rows of each leaf.
+    """
+
+    starts: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    cuts: Floats
+    children: NDArray[np.int32]
+    leaves: Floats
+
+    @classmethod
+    def grow(cls, rows: Floats, targets: Floats, seed: int, weights: Floats | None = None) -> Self:
+        """Grow trees that predict targets.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d)
+        targets : ndarray of shape (n, n_classes)
+            Probabilities of the classes; each row sums to one.
+        seed : int
+        weights : ndarray of shape (n,), optional
+
+        Returns
+        -------
+        Forest
+        """
+        trees = ExtraTreesRegressor(
+            _N_TREES,
+            min_samples_leaf=_ROWS_IN_LEAF,
+            max_leaf_nodes=_MOST_LEAVES,
+            max_features="sqrt",
+            random_state=seed,
+        )
+        # A second column keeps sklearn's outputs two-dimensional where there is one class.
+        trees.fit(rows, np.hstack([targets, np.zeros((len(targets), 1))]), sample_weight=weights)
+        return cls._of([tree.tree_ for tree in trees.estimators_], targets.shape[1])
+
+    @classmethod
+    def _of(cls, trees: list[Any], n_classes: int) -> Self:
+        sizes = np.array([tree.node_count for tree in trees])
+        starts = np.concatenate([[0], sizes.cumsum()[:-1]]).astype(np.int32)
+        is_leaf = np.concatenate([tree.children_left < 0 for tree in trees])
+        pairs = [np.stack([tree.children_left, tree.children_right], 1) + start for tree, start in zip(trees, starts)]
+        children = np.concatenate(pairs).astype(np.int32)
+        children[is_leaf, 0] = np.arange(is_leaf.sum())
+        children[is_leaf, 1] = 0
+        columns = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
+        columns[is_leaf] = -1
+        cuts = np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees]))
+        leaves = np.concatenate([tree.value[tree.children_left < 0, :n_classes, 0] for tree in trees])
+        return cls(starts, columns, cuts, children, np.ascontiguousarray(leaves))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.leaves.shape[1]
+
+    def proba(self, rows: Floats) -> Floats:
+        """Mean of the leaves that rows (n, d) fall into; (n, n_classes)."""
+        narrow = rows.astype(np.float32)  # as the trees were grown
+        total = np.zeros((len(rows), self.n_classes))
+        for start in self.starts:
+            total += self.leaves[self._leaf_of(narrow, int(start))]
+        mean: Floats = total / len(self.starts)
+        return mean
+
+    def _leaf_of(self, rows: NDArray[np.float32], start: int) -> NDArray[np.int32]:
+        """Leaf of each row in the tree that begins at a node, shape (n,)."""
+        at = np.full(len(rows), start, dtype=np.int32)
+        moving = np.arange(len(rows))
+        while len(moving):
+            node = at[moving]
+            column = self.columns[node]
+            inner = column >= 0
+            moving, node, column = moving[inner], node[inner], column[inner]
+            right = rows[moving, column] > self.cuts[node]
+            at[moving] = self.children[node, right.astype(np.intp)]
+        leaf: NDArray[np.int32] = self.children[at, 0]
+        return leaf
+
+    def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """Everything in it, for the model file."""
+        names = ("starts", "columns", "cuts", "children", "leaves")
+        return {f"{prefix}{name}": getattr(self, name) for name in names}
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, n_columns: int, n_classes: int) -> Self:
+        """Read `arrays` back; ModelFileError where they are no forest over so many columns and classes."""
+        columns = checked_array(arrays, f"{prefix}columns", np.int32, (-1,))
+        n_nodes = len(columns)
+        starts = checked_array(arrays, f"{prefix}starts", np.int32, (-1,))
+        children = checked_array(arrays, f"{prefix}children", np.int32, (n_nodes, 2))
+        cuts = finite_floats(arrays, f"{prefix}cuts", (n_nodes,))
+        leaves = finite_floats(arrays, f"{prefix}leaves", (-1, n_classes))
+        is_leaf = columns < 0
+        places = np.arange(n_nodes)[~is_leaf]
+        inner = children[~is_leaf]
+        good = (
+            0 <= starts.min() <= starts.max() < n_nodes
+            and columns.max() < n_columns
+            and bool((inner > places[:, None]).all())  # so that every walk ends
+            and inner.max(initial=0) < n_nodes
+            and children[is_leaf, 0].min(initial=0) >= 0
+            and children[is_leaf, 0].max(initial=-1) < len(leaves)
+            and leaves.min() >= 0
+        )
+        if not good:
+            raise ModelFileError(f"arrays {prefix!r} are no forest.")
+        return cls(starts, columns, cuts, children, leaves)
