@@ -76,7 +76,10 @@ class Forest:
         sizes = np.array([tree.node_count for tree in trees])
         starts = np.concatenate([[0], sizes.cumsum()[:-1]]).astype(np.int32)
         is_leaf = np.concatenate([tree.children_left < 0 for tree in trees])
-        pairs = [np.stack([tree.children_left, tree.children_right], 1) + start for tree, start in zip(trees, starts)]
+        pairs = [
+            np.stack([tree.children_left, tree.children_right], 1) + start
+            for tree, start in zip(trees, starts, strict=True)
+        ]
         children = np.concatenate(pairs).astype(np.int32)
         children[is_leaf, 0] = np.arange(is_leaf.sum())
         children[is_leaf, 1] = 0
@@ -89,7 +92,7 @@ class Forest:
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self.leaves.shape[1]
+        return int(self.leaves.shape[1])
 
     def proba(self, rows: Floats) -> Floats:
         """Mean of the leaves that rows (n, d) fall into; (n, n_classes)."""

@@ -58,7 +58,8 @@ class Routing:
     @property
     def known_codes(self) -> NDArray[np.int64]:
         """Most probable known class of each unlabelled row, shape (n_unlabelled,)."""
-        return self.proba[:, :-1].argmax(axis=1).astype(np.int64)
+        codes: NDArray[np.int64] = self.proba[:, :-1].argmax(axis=1)
+        return codes
 
 
 def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState) -> Routing:
