@@ -14,7 +14,7 @@ from newfound.selection import ranking as module
 from newfound.selection.evidence import Evidence, gather_evidence
 from newfound.selection.portfolio import Portfolio, build_portfolio
 from newfound.selection.ranking import Ranking, rank, remake
-from newfound.selection.sampling import sample_of_each
+from newfound.tables.sampling import sample_of_each
 from tests.selection.made_up import LAYOUT, N_KNOWN, N_NOVEL, lopsided, made, rng, table
 
 pytestmark = pytest.mark.usefixtures("few_trees")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.datasets import Dataset
-from newfound.selection.sampling import sample_of_each
 from newfound.tables import Layout
+from newfound.tables.sampling import sample_of_each
 from newfound_lab.datasets import load
 from newfound_lab.datasets.keel import KEEL_TABLES, load_keel
 from newfound_lab.suites.experiments import SUITES

@@ -22,9 +22,9 @@ from newfound.learning.trainer import Trained
 from newfound.records import Records
 from newfound.selection.chooser import Choice, Chooser
 from newfound.selection.judgement import judge
-from newfound.selection.sampling import sample_of_each
 from newfound.selection.space import Space
 from newfound.tables import TableEncoder
+from newfound.tables.sampling import sample_of_each
 from newfound.tables.state import finite_floats
 from newfound.tables.task import DiscoveryTask
 

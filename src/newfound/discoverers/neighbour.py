@@ -12,7 +12,7 @@ from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.fitted import Codes, Floats
 from newfound.discoverers.parameters import check_integer
 from newfound.errors import InputError, ModelFileError
-from newfound.selection.sampling import sample
+from newfound.tables.sampling import sample
 from newfound.tables.state import finite_floats
 
 

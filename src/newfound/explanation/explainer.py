@@ -22,8 +22,8 @@ from newfound.explanation.screening import telling_columns
 from newfound.explanation.stability import StabilitySource, bootstrap_stability, has_members, member_stability
 from newfound.explanation.wording import class_name, share_text
 from newfound.parameters import check_integer, pick_generator
-from newfound.selection.sampling import sample
 from newfound.tables import Table
+from newfound.tables.sampling import sample
 
 _MOST_COLUMNS = 300  # that are looked at closely
 _MOST_CELLS = 2_000_000  # of the rows that make the rules

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.explanation.columns import Codes, Floats
-from newfound.selection.sampling import sample
+from newfound.tables.sampling import sample
 
 Rows = NDArray[np.intp]
 

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 
-from newfound.selection.sampling import sample
+from newfound.tables.sampling import sample
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

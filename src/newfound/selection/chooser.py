@@ -17,7 +17,7 @@ from newfound.records import Records
 from newfound.selection.evidence import Evidence, gather_evidence
 from newfound.selection.portfolio import build_portfolio
 from newfound.selection.ranking import Ranking, rank, remake
-from newfound.selection.sampling import sample_of_each
+from newfound.tables.sampling import sample_of_each
 from newfound.tables.task import DiscoveryTask
 
 Codes = NDArray[np.int64]

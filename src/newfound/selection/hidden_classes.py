@@ -20,9 +20,9 @@ from newfound.parameters import check_choice, check_integer, check_real, pick_ge
 from newfound.records import Records
 from newfound.selection.hidden_task import HiddenTask
 from newfound.selection.packs import Discoverer, check_discoverer, fit_pack
-from newfound.selection.sampling import sample_in_proportion
 from newfound.selection.space import with_settings
 from newfound.tables import Labels, Table, as_table, read_labels
+from newfound.tables.sampling import sample_in_proportion
 
 Indices = NDArray[np.intp]
 Scores = dict[str, float]

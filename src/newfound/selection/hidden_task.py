@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.selection.sampling import sample
+from newfound.tables.sampling import sample
 
 Codes = NDArray[np.int64]
 Indices = NDArray[np.intp]

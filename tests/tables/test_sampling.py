@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from newfound.selection.sampling import sample_in_proportion, sample_of_each
+from newfound.tables.sampling import sample_in_proportion, sample_of_each
 
 
 @given(st.lists(st.integers(-1, 2), min_size=1, max_size=50), st.integers(1, 10), st.integers(0, 2**31 - 1))
