@@ -203,6 +203,10 @@ class TrainingInterrupted(UserWarning):
     """Ctrl-C ended a training early; the model keeps what it had learned."""
 
 
+class WeakEvidence(UserWarning):
+    """What was found should be doubted; `weaknesses_` of the discoverer has the reasons."""
+
+
 class MissingExtraError(NewfoundError, ImportError):
     """An optional package is needed for this and is not installed; the message says which."""
 

@@ -9,7 +9,7 @@ import pytest
 
 from newfound.records import Records
 from newfound.selection.evidence import Evidence
-from newfound.selection.judgement import Judgement, judge
+from newfound.selection.judgement import Judgement, doubts_of_the_numbers, judge
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.ranking import Ranking
 
@@ -23,7 +23,7 @@ def ranking(*partitions: Any, within: float = 1.0, evidence: Evidence = TOLD, is
 
 
 def judged(choice: Ranking, found: Any, **facts: Any) -> Judgement:
-    return judge(choice, np.asarray(found), 2, **{"n_known": 5, "estimate": None, "trained": 1.0, **facts})
+    return judge(choice, np.asarray(found), 2, **{"n_known": 5, "trained": 1.0, **facts})
 
 
 FOUND = np.repeat([0, 1], 20)
@@ -34,7 +34,7 @@ def test_confidence_is_the_overlap_with_the_best_candidates() -> None:
     told = judged(ranking(1 - found, np.array([0, 0, 1, 1, 1, 1, 1, 1])), found)
     np.testing.assert_allclose(told.class_confidence, [(1 + 2 / 3) / 2, (1 + 5 / 6) / 2])
     assert told.confidence == pytest.approx(3 / 8 * told.class_confidence[0] + 5 / 8 * told.class_confidence[1])
-    assert told.weaknesses == ["there are only 8 unlabelled rows for 2 novel classes"]
+    assert told.weaknesses == []
 
 
 def test_nothing_speaks_against_a_clear_choice() -> None:
@@ -54,13 +54,16 @@ def test_nothing_speaks_against_a_clear_choice() -> None:
         ({}, ranking(FOUND, is_holes=True), "the rows in which one column has no value"),
         ({}, ranking(FOUND, evidence=Evidence()), "too few rows, or there was no time, to hide known classes"),
         ({}, ranking(np.arange(40)), "the best candidates disagree (confidence 0.05)"),
-        (
-            {"estimate": NClassesEstimate(2, (1, 6), Records(), Records())},
-            ranking(FOUND),
-            "the number of novel classes is uncertain: from 1 to 6 are plausible",
-        ),
     ],
 )
 def test_doubts(facts: dict[str, Any], choice: Ranking, words: str) -> None:
     (doubt,) = judged(choice, FOUND, **facts).weaknesses
     assert words in doubt
+
+
+def test_doubts_of_the_numbers() -> None:
+    assert [*doubts_of_the_numbers(8, 2, None)] == ["there are only 8 unlabelled rows for 2 novel classes"]
+    assert [*doubts_of_the_numbers(20, 2, None)] == []
+    estimate = NClassesEstimate(2, (1, 6), Records(), Records())
+    (doubt,) = doubts_of_the_numbers(20, 2, estimate)
+    assert doubt == "the number of novel classes is uncertain: from 1 to 6 are plausible"

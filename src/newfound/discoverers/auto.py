@@ -14,7 +14,7 @@ from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
 from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
 from newfound.discoverers.preparation import Preparation
-from newfound.errors import ModelFileError, warn_user
+from newfound.errors import ModelFileError
 from newfound.learning.fitted import consensus
 from newfound.learning.members import MemberSettings
 from newfound.learning.student import InputMap, Lesson, StudentNetworks, StudentTrainer
@@ -76,8 +76,6 @@ class AutoDiscoverer(NetworkDiscoverer):
         novel class, as there is nothing to choose.
     class_confidence_ : ndarray of shape (n_novel_classes,)
         The same for each novel class.
-    weaknesses_ : list of str
-        Why the result should be doubted, in words; empty where nothing speaks against it.
     n_classes_estimate_ : NClassesEstimate
         How many novel classes there may be, where ``n_novel_classes`` is "auto"; model files do not keep it.
     member_labels_ : ndarray of shape (n_members, n)
@@ -98,7 +96,6 @@ class AutoDiscoverer(NetworkDiscoverer):
     leaderboard_: Records
     confidence_: float
     class_confidence_: Floats
-    weaknesses_: list[str]
 
     _state: StudentNetworks
     _search_space: ClassVar[Mapping[str, Space]] = {}  # it makes its choices itself
@@ -162,11 +159,8 @@ class AutoDiscoverer(NetworkDiscoverer):
             found[np.searchsorted(unlabelled, compared)],
             prepared.task.n_novel,
             n_known=prepared.task.n_known,
-            estimate=prepared.estimate,
             trained=trained,
         )
-        if judgement.weaknesses:
-            warn_user(f"The evidence for these novel classes is weak: {'; '.join(judgement.weaknesses)}.")
         return {
             "leaderboard_": choice.ranking.leaderboard,
             "confidence_": judgement.confidence,
@@ -195,15 +189,14 @@ class AutoDiscoverer(NetworkDiscoverer):
         self.confidence_ = float(_shares(arrays, "confidence", 1)[0])
 
     def _facts(self) -> dict[str, list[Any]]:
-        return {"leaderboard": self.leaderboard_, "weaknesses": self.weaknesses_}
+        return {"leaderboard": self.leaderboard_, **super()._facts()}
 
     def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
-        leaderboard, weaknesses = facts.get("leaderboard"), facts.get("weaknesses")
+        super()._restore_facts(facts)
+        leaderboard = facts.get("leaderboard")
         if leaderboard is None or not all(isinstance(record, dict) for record in leaderboard):
             raise ModelFileError("the leaderboard must be a list of dicts.")
-        if weaknesses is None or not all(isinstance(reason, str) for reason in weaknesses):
-            raise ModelFileError("the weaknesses must be a list of texts.")
-        self.leaderboard_, self.weaknesses_ = Records(leaderboard), list(weaknesses)
+        self.leaderboard_ = Records(leaderboard)
 
 
 def _taught(trainer: StudentTrainer, task: DiscoveryTask, rows: NDArray[np.intp], seeds: list[int]) -> Trained:

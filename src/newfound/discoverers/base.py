@@ -18,7 +18,8 @@ from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
 from newfound.discoverers.parameters import check_integer, check_real
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
-from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, warn_user
+from newfound.discoverers.weaknesses import weaknesses_of
+from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, WeakEvidence, warn_user
 from newfound.learning.machine import threads_for_table
 from newfound.metrics import open_world_accuracy
 from newfound.parameters import check_weights
@@ -49,6 +50,8 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Temperature of the probabilities, fitted to known rows that were held out; 1.0 where there was none.
     curation_ : Curation
         What was merged and split since `fit`.
+    weaknesses_ : list of str
+        Why the novel classes should be doubted, in words; empty where nothing speaks against them.
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
@@ -61,6 +64,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     encoder_: TableEncoder
     temperature_: float
     history_: list[dict[str, Any]]
+    weaknesses_: list[str]
     n_classes_estimate_: NClassesEstimate
     n_features_in_: int
 
@@ -242,10 +246,14 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _facts(self) -> dict[str, list[Any]]:
         """Return lists for users that are saved with the discoverer: of texts, or of dicts of numbers and texts."""
-        return {}
+        return {"weaknesses": self.weaknesses_}
 
     def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
         """Restore `_facts`; ModelFileError where one is missing or of another kind."""
+        weaknesses = facts.get("weaknesses", [])  # older files of most discoverers have none
+        if not all(isinstance(reason, str) for reason in weaknesses):
+            raise ModelFileError("the weaknesses must be a list of texts.")
+        self.weaknesses_ = list(weaknesses)
 
     def _together_key(self) -> Hashable:
         """Discoverers of one key can be fitted by one `_fit_together`; None if it can only be fitted alone."""
@@ -282,6 +290,9 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                     " or other settings.",
                 )
             )
+        weaknesses = weaknesses_of(prepared, discovery)
+        if weaknesses:
+            warn_user(f"The evidence for these novel classes is weak: {'; '.join(weaknesses)}.", WeakEvidence)
         self._forget()
         self.encoder_ = prepared.encoder
         self._copy_features_in()
@@ -300,6 +311,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self._state = discovery.state
         for name, fact in discovery.facts.items():
             setattr(self, name, fact)
+        self.weaknesses_ = weaknesses
         return self
 
     def _forget(self) -> None:

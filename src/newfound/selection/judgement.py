@@ -50,10 +50,9 @@ def judge(
     n_novel: int,
     *,
     n_known: int,
-    estimate: NClassesEstimate | None,
     trained: float,
 ) -> Judgement:
-    """Judge the novel classes that were found.
+    """Judge the choice of the novel classes that were found.
 
     Parameters
     ----------
@@ -61,8 +60,6 @@ def judge(
     found : ndarray of shape (n,), int64
         Novel class of each unlabelled row that took part in the choice.
     n_novel, n_known : int
-    estimate : NClassesEstimate or None
-        Where the number of novel classes was estimated.
     trained : float
         Share of the planned training that took place.
     """
@@ -72,7 +69,6 @@ def judge(
     confidence = min(1.0, float(shares @ class_confidence)) if n_novel else 1.0  # shares are rounded
     weaknesses: list[str] = []
     if n_novel:
-        weaknesses += _doubts_of_the_numbers(len(found), n_novel, estimate)
         if n_novel > 1:
             weaknesses += _doubts_of_the_choice(ranking, n_known, confidence)
         if trained < _ENOUGH_TRAINING:
@@ -80,7 +76,16 @@ def judge(
     return Judgement(confidence, class_confidence, weaknesses)
 
 
-def _doubts_of_the_numbers(n_rows: int, n_novel: int, estimate: NClassesEstimate | None) -> Iterator[str]:
+def doubts_of_the_numbers(n_rows: int, n_novel: int, estimate: NClassesEstimate | None) -> Iterator[str]:
+    """Say what speaks against so many novel classes among so many unlabelled rows.
+
+    Parameters
+    ----------
+    n_rows, n_novel : int
+        Unlabelled rows, and novel classes among them.
+    estimate : NClassesEstimate or None
+        Where the number of novel classes was estimated.
+    """
     if n_rows < _FEW_ROWS * n_novel:
         yield f"there are only {n_rows} unlabelled rows for {n_novel} novel classes"
     if estimate is not None:

@@ -1,0 +1,84 @@
+"""Why the result of a fit should be doubted: what can be said of every discoverer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from newfound.discoverers.fitted import Codes, Discovery, Floats
+from newfound.discoverers.preparation import Preparation
+from newfound.selection.judgement import doubts_of_the_numbers
+
+LOW_STABILITY = 0.6  # overlap of a class with that of the members, or of other samples, below which they disagree
+_MANY = 0.05  # share of the unlabelled rows that look like known classes from which on a reader should know
+_MOST_ROWS = 2_000  # unlabelled rows of which it is asked whether they look like known classes
+
+
+def weaknesses_of(prepared: Preparation, discovery: Discovery) -> list[str]:
+    """Say why the novel classes of a fit should be doubted.
+
+    Parameters
+    ----------
+    prepared : Preparation
+        What the discoverer learned from.
+    discovery : Discovery
+        What it found; its fact ``weaknesses_``, where it has one, is what this kind of discoverer says itself.
+
+    Returns
+    -------
+    list of str
+        Reasons; empty where nothing speaks against the result, and where there was nothing to find.
+    """
+    task = prepared.task
+    if not task.n_novel:
+        return []
+    return [
+        *doubts_of_the_numbers(len(discovery.found), task.n_novel, prepared.estimate),
+        *discovery.facts.get("weaknesses_", ()),
+        *_doubts_of_the_members(discovery, task.n_novel),
+        *_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known),
+    ]
+
+
+def member_agreement(found: Codes, member_found: Codes, n_novel: int) -> Floats:
+    """Return how far the members find each novel class themselves: the mean overlap of rows.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n,), int64
+        Novel class of each unlabelled row.
+    member_found : ndarray of shape (n_members, n), int64
+        The same according to each member alone.
+    n_novel : int
+
+    Returns
+    -------
+    ndarray of shape (n_novel,)
+        From 0 to 1; 1 for a class that nobody finds.
+    """
+    ours = found == np.arange(n_novel)[:, None]
+    theirs = member_found[:, None, :] == np.arange(n_novel)[None, :, None]
+    either = (ours | theirs).sum(axis=2)
+    both = (ours & theirs).sum(axis=2)
+    overlap: Floats = np.where(either > 0, both / np.maximum(1, either), 1.0).mean(axis=0)
+    return overlap
+
+
+def _doubts_of_the_members(discovery: Discovery, n_novel: int) -> Iterator[str]:
+    members = discovery.member_found
+    if members is None or len(members) < 2:
+        return
+    n_low = int((member_agreement(discovery.found, members, n_novel) < LOW_STABILITY).sum())
+    if n_low:
+        which = "the novel class" if n_novel == 1 else f"{n_low} of the {n_novel} novel classes"
+        yield f"the members disagree about {which}"
+
+
+def _doubts_of_the_rows(discovery: Discovery, rows: Floats, n_known: int) -> Iterator[str]:
+    if not n_known:
+        return
+    some = rows[:: -(-len(rows) // _MOST_ROWS)]
+    share = float((discovery.state.proba(some).argmax(axis=1) < n_known).mean())
+    if share > _MANY:
+        yield f"{share:.0%} of the unlabelled rows look like known classes"
