@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cros
 
 import newfound as nf
 from newfound import InputError
+from newfound.errors import WeakEvidence
 from newfound.metrics import clustering_accuracy, open_world_accuracy
 from tests.discoverers.common import (
     DISCOVERERS,
