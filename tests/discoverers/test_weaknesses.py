@@ -54,6 +54,14 @@ def test_unlabelled_rows_that_look_like_known_classes() -> None:
     assert f"{share:.0%} of the unlabelled rows look like known classes" in model.weaknesses_
 
 
+def test_a_column_that_says_how_rows_were_chosen_for_labelling() -> None:
+    X, y, _ = blobs(sizes=(30, 30, 30))
+    batch = np.where(y < 0, 7.0, np.arange(len(y)) % 5)
+    with pytest.warns(WeakEvidence, match="column 'x4' alone tells labelled from unlabelled rows"):
+        model = nf.KMeansDiscoverer(3, random_state=0).fit(np.column_stack([X, batch]), y)
+    assert sum("'x4'" in reason for reason in model.weaknesses_) == 1
+
+
 def test_a_second_fit_knows_nothing_of_the_doubts_of_the_first() -> None:
     X, y, _ = blobs(sizes=(3, 3, 2))
     model = nf.KMeansDiscoverer(3, random_state=0)

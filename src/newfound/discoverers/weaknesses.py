@@ -9,6 +9,8 @@ import numpy as np
 from newfound.discoverers.fitted import Codes, Discovery, Floats
 from newfound.discoverers.preparation import Preparation
 from newfound.selection.judgement import doubts_of_the_numbers
+from newfound.selection.separating import separating_column
+from newfound.selection.source_columns import SourceColumns
 
 LOW_STABILITY = 0.6  # overlap of a class with that of the members, or of other samples, below which they disagree
 _MANY = 0.05  # share of the unlabelled rows that look like known classes from which on a reader should know
@@ -37,6 +39,7 @@ def weaknesses_of(prepared: Preparation, discovery: Discovery) -> list[str]:
         *doubts_of_the_numbers(len(discovery.found), task.n_novel, prepared.estimate),
         *discovery.facts.get("weaknesses_", ()),
         *_doubts_of_the_members(discovery, task.n_novel),
+        *_doubts_of_the_labelling(prepared),
         *_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known),
     ]
 
@@ -73,6 +76,15 @@ def _doubts_of_the_members(discovery: Discovery, n_novel: int) -> Iterator[str]:
     if n_low:
         which = "the novel class" if n_novel == 1 else f"{n_low} of the {n_novel} novel classes"
         yield f"the members disagree about {which}"
+
+
+def _doubts_of_the_labelling(prepared: Preparation) -> Iterator[str]:
+    name = separating_column(SourceColumns.of(prepared.encoder), prepared.task.rows, prepared.task.codes)
+    if name is not None:
+        yield (
+            f"column {name!r} alone tells labelled from unlabelled rows: if it says when, where or how rows were "
+            "collected, the novel classes may show no more than that; leave it out and compare"
+        )
 
 
 def _doubts_of_the_rows(discovery: Discovery, rows: Floats, n_known: int) -> Iterator[str]:
