@@ -59,7 +59,7 @@ def quick(name: str, **parameters: Any) -> Any:
     if name == "TabularNCD":
         defaults |= {"pretrain_epochs": 1}
     if name == "AutoDiscoverer":
-        defaults |= {"n_members": 2, "training_steps": 4, "device": "cpu"}
+        defaults |= {"n_members": 2, "training_steps": 4, "device": "cpu", "unlabelled": "novel"}
     if name in ("SpectralDiscoverer", "NCDSpectral"):
         defaults |= {"n_neighbors": 4}
     return getattr(nf, name)(**(defaults | parameters))
@@ -92,7 +92,16 @@ def same_model(a: Any, b: Any, X: Any) -> None:
         assert hasattr(a, name) == hasattr(b, name)
         if hasattr(a, name):
             np.testing.assert_array_equal(getattr(a, name), getattr(b, name), strict=True)
-    for name in ("leaderboard_", "weaknesses_", "confidence_", "temperature_", "_used_names"):
+    for name in (
+        "leaderboard_",
+        "weaknesses_",
+        "confidence_",
+        "temperature_",
+        "_used_names",
+        "unlabelled_",
+        "unlabelled_reason_",
+        "known_share_",
+    ):
         assert hasattr(a, name) == hasattr(b, name)
         if hasattr(a, name):
             assert getattr(a, name) == getattr(b, name)

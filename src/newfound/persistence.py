@@ -53,7 +53,10 @@ _HEADER_KEYS = {
 _SINCE_VERSION_2 = {"temperature", "curation", "used_names"}
 _FACTS = "facts"  # an entry of those discoverers only that have any
 # Parameters that came later and whose default is not what the files before them mean.
-_MEANT_BEFORE: dict[str, dict[str, Any]] = {"ClassifierProjection": {"projection": "after"}}
+_MEANT_BEFORE: dict[str, dict[str, Any]] = {
+    "AutoDiscoverer": {"unlabelled": "novel"},
+    "ClassifierProjection": {"projection": "after"},
+}
 _DTYPES = ("F64", "F32", "I32")
 _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 _ENCODER, _DISCOVERER, _CURATION, _LABELS = "encoder.", "discoverer.", "curation.", "labels"
@@ -327,9 +330,7 @@ def _new_discoverer(header: dict[str, Any]) -> BaseDiscoverer:
         raise ModelFileError(f"{kind.__name__} has no parameter {shown(unknown[0])}.")
     model = kind(**{name: _parameter_from_json(name, value) for name, value in stored.items()})
     try:
-        model._check_parameters()
-        model._check_n_novel_classes()
-        model._check_encoder()
+        model._check_all_parameters()
     except InputError as error:
         raise ModelFileError(str(error)) from error
     return model

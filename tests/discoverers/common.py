@@ -47,9 +47,9 @@ def pbn(**changes: Any) -> nf.PBN:
 
 
 def auto(**changes: Any) -> nf.AutoDiscoverer:
-    """An AutoDiscoverer of one network and few steps."""
+    """An AutoDiscoverer of one network and few steps, which takes all unlabelled rows for novel as the others do."""
     settings = {"n_novel_classes": 2, "n_members": 1, "training_steps": 20, "device": "cpu", "random_state": 0}
-    return nf.AutoDiscoverer(**{**settings, **changes})
+    return nf.AutoDiscoverer(**{**settings, "unlabelled": "novel", **changes})
 
 
 def whitened_kmeans(**changes: Any) -> nf.WhitenedKMeans:

@@ -24,7 +24,7 @@ EXPECTED_FAILURES: dict[type[BaseEstimator], dict[str, str]] = {
     TableEncoder: _BY_NAME,
 }
 
-ESTIMATORS = [make() for make in DISCOVERERS] + [TableEncoder()]
+ESTIMATORS = [make(unlabelled=mode) for make in DISCOVERERS for mode in ("novel", "mixed")] + [TableEncoder()]
 
 # Checks that scikit-learn has for its own estimators and does not yet hand out to others.
 FURTHER_CHECKS: tuple[Callable[[str, BaseEstimator], None], ...] = (
@@ -50,7 +50,11 @@ def test_estimator_checks(estimator: BaseEstimator, check: Callable[[BaseEstimat
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("check", FURTHER_CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize(
+    "estimator",
+    ESTIMATORS,
+    ids=lambda estimator: f"{type(estimator).__name__}-{getattr(estimator, 'unlabelled', '')}",
+)
 def test_further_checks(estimator: BaseEstimator, check: Callable[[str, BaseEstimator], Any]) -> None:
     if check.__name__ in EXPECTED_FAILURES[type(estimator)]:
         with pytest.raises(AssertionError, match="did not raise"):

@@ -20,6 +20,7 @@ from newfound.learning.members import MemberSettings
 from newfound.learning.student import InputMap, Lesson, StudentNetworks, StudentTrainer
 from newfound.learning.trainer import Trained
 from newfound.records import Records
+from newfound.routing.router import Mode
 from newfound.selection.chooser import Choice, Chooser
 from newfound.selection.judgement import judge
 from newfound.selection.space import Space
@@ -45,6 +46,9 @@ class AutoDiscoverer(NetworkDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="auto"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     time_limit : float or None, default=None
         Seconds that `fit` may take; None for as long as it takes, about a minute for 10,000 rows. With a limit the
         result depends on the speed of the machine.
@@ -105,6 +109,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "auto",
         time_limit: float | None = None,
         n_members: int = 8,
         training_steps: int = 800,
@@ -114,6 +119,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         verbose: int = 0,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.time_limit = time_limit
         self.n_members = n_members
         self.training_steps = training_steps

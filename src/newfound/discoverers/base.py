@@ -15,21 +15,30 @@ from newfound.discoverers.calibration import at_temperature, fit_temperature, ro
 from newfound.discoverers.curatable import Curatable, labels_of_another_type
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
-from newfound.discoverers.parameters import check_integer, check_real
+from newfound.discoverers.parameters import check_choice, check_integer, check_real
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
+from newfound.discoverers.routed import RoutedState, restore_forest, routing_from_facts, routing_to_facts
 from newfound.discoverers.weaknesses import weaknesses_of
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, WeakEvidence, warn_user
 from newfound.learning.machine import threads_for_table
 from newfound.metrics import open_world_accuracy
 from newfound.parameters import check_weights
 from newfound.registry import needs_known_classes
+from newfound.routing import Forest, KnownShare
+from newfound.routing.router import Mode
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import TableEncoder, all_classes, as_table, read_labels
 from newfound.tables.labels import mark_unlabelled
 from newfound.tables.state import checked_array
 from newfound.tables.task import DiscoveryTask
+
+MODES: tuple[Mode, ...] = ("novel", "mixed", "auto")
+"""What the parameter `unlabelled` may be."""
+
+HALF = 0.5
+"""Probability below which a class does not fit a row."""
 
 
 class NotFittedError(InputError, SklearnNotFittedError):
@@ -52,12 +61,22 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         What was merged and split since `fit`.
     weaknesses_ : list of str
         Why the novel classes should be doubted, in words; empty where nothing speaks against them.
+    unlabelled_ : {"novel", "mixed"}
+        What the unlabelled rows were taken for: all of novel classes, or mixed with rows of known ones. This attribute
+        and the next two are there where the parameter `unlabelled` is not "novel", and `fit` saw both labelled and
+        unlabelled rows.
+    unlabelled_reason_ : str
+        Why, in words.
+    known_share_ : KnownShare
+        Share of the unlabelled rows that are of known classes: a float whose ``interval`` holds the share with a chance
+        of nine in ten.
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
 
     n_novel_classes: int | Literal["auto"]
     # Constructor parameters that a discoverer need not have.
+    unlabelled: Mode = "novel"
     encoder: TableEncoder | None = None
     random_state: Any = None
 
@@ -67,8 +86,12 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     weaknesses_: list[str]
     n_classes_estimate_: NClassesEstimate
     n_features_in_: int
+    unlabelled_: str
+    unlabelled_reason_: str
+    known_share_: KnownShare
 
     _state: FittedState
+    _forest: Forest | None = None  # of the router, where known and novel rows were mixed
 
     # ---- what users call
 
@@ -93,9 +116,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """
         if not isinstance(calibrate, (bool, np.bool_)):
             raise InputError.of("calibrate", calibrate, "True or False")
-        self._check_parameters()
-        self._check_n_novel_classes()
-        self._check_encoder()
+        self._check_all_parameters()
         prepared = prepare(self, X, y, calibrate=bool(calibrate))
         with threads_for_table(*prepared.task.rows.shape):
             discovery = self._discover(prepared)
@@ -126,15 +147,19 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         classes: NDArray[Any] = self.classes_[proba.argmax(axis=1)]
         return classes if abstain is None else mark_unlabelled(classes, proba.max(axis=1) < abstain)
 
+    def unsure(self, X: Any) -> NDArray[np.bool_]:
+        """Rows of which no class has half of the probability; shape (n,).
+
+        They are those that ``predict(X, abstain=0.5)`` says nothing about.
+        """
+        found: NDArray[np.bool_] = self.predict_proba(X).max(axis=1) < HALF
+        return found
+
     def predict_novel(self, X: Any) -> NDArray[Any]:
         """Predict a novel class for each row, for rows known to be of no known class; shape (n,)."""
         rows = self._encode(X)
         if not len(self.novel_classes_):
-            reason = "all were merged with known classes" if self._n_found else "fit saw no unlabelled rows"
-            raise InputError(
-                f"There is no novel class to predict: {reason}. "
-                "Fit with some labels missing (-1, None or NaN), or use predict."
-            )
+            raise InputError(f"There is no novel class to predict: {self._why_none()}, or use predict.")
         found: NDArray[Any] = self.novel_classes_[self._curated_novel_proba(rows).argmax(axis=1)]
         return found
 
@@ -238,15 +263,19 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _fitted_arrays(self) -> Arrays:
         """Arrays for the model file."""
-        return self._state.arrays()
+        return self._predicting.arrays()
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Read `_fitted_arrays` back."""
         self._state = self._restore_state(arrays)
+        self._forest = restore_forest(arrays, self.encoder_.layout_.n_columns, len(self.known_classes_))
 
     def _facts(self) -> dict[str, list[Any]]:
         """Return lists for users that are saved with the discoverer: of texts, or of dicts of numbers and texts."""
-        return {"weaknesses": self.weaknesses_}
+        found: dict[str, list[Any]] = {"weaknesses": self.weaknesses_}
+        if hasattr(self, "known_share_"):
+            found["routing"] = routing_to_facts(self.unlabelled_, self.unlabelled_reason_, self.known_share_)
+        return found
 
     def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
         """Restore `_facts`; ModelFileError where one is missing or of another kind."""
@@ -254,6 +283,12 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if not all(isinstance(reason, str) for reason in weaknesses):
             raise ModelFileError("the weaknesses must be a list of texts.")
         self.weaknesses_ = list(weaknesses)
+        if "routing" in facts:
+            self.unlabelled_, self.unlabelled_reason_, self.known_share_ = routing_from_facts(facts["routing"])
+        if (getattr(self, "unlabelled_", "novel") == "mixed") != (self._forest is not None):
+            raise ModelFileError(
+                "it must hold a router's forest where known and novel rows were mixed, and only there."
+            )
 
     def _together_key(self) -> Hashable:
         """Discoverers of one key can be fitted by one `_fit_together`; None if it can only be fitted alone."""
@@ -269,6 +304,11 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _n_features_out(self) -> int:
         width: int = self._latent(np.zeros((1, self.encoder_.layout_.n_columns))).shape[1]
         return width
+
+    @property
+    def _predicting(self) -> FittedState:
+        """What predicts: the discoverer's own state, behind the router where there is one."""
+        return self._state if self._forest is None else RoutedState(self._state, self._forest, self._n_found)
 
     @property
     def _n_found(self) -> int:
@@ -309,6 +349,10 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.temperature_ = discovery.temperature
         self.history_ = discovery.history
         self._state = discovery.state
+        self._forest = prepared.forest
+        if prepared.routing is not None:
+            self.unlabelled_, self.unlabelled_reason_ = prepared.routing.unlabelled, prepared.routing.reason
+            self.known_share_ = prepared.routing.known_share
         for name, fact in discovery.facts.items():
             setattr(self, name, fact)
         self.weaknesses_ = weaknesses
@@ -319,14 +363,25 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 
+    def _check_all_parameters(self) -> None:
+        self._check_parameters()
+        self._check_n_novel_classes()
+        check_choice("unlabelled", self.unlabelled, MODES)
+        if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
+            raise InputError.of("encoder", self.encoder, "None or a TableEncoder, e.g. TableEncoder()")
+
     def _check_n_novel_classes(self) -> None:
         if isinstance(self.n_novel_classes, str) and self.n_novel_classes == "auto":
             return
         check_integer("n_novel_classes", self.n_novel_classes, low=1, or_else=", or 'auto' to have it estimated")
 
-    def _check_encoder(self) -> None:
-        if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
-            raise InputError.of("encoder", self.encoder, "None or a TableEncoder, e.g. TableEncoder()")
+    def _why_none(self) -> str:
+        """Say why there is no novel class, and what to do about it."""
+        if self._n_found:
+            return "all were merged with known classes. Fit again"
+        if self._forest is not None:
+            return "all unlabelled rows were taken for known classes. Fit with unlabelled='novel' if they are not"
+        return "fit saw no unlabelled rows. Fit with some labels missing (-1, None or NaN)"
 
     def _copy_features_in(self) -> None:
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -354,7 +409,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _curated_proba(self, rows: Floats) -> Floats:
         """Probabilities of all classes as users know them; (n, d) to (n, n_classes)."""
-        found = at_temperature(self._state.proba(rows), self.temperature_)
+        found = at_temperature(self._predicting.proba(rows), self.temperature_)
         return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)
 
     def _curated_novel_proba(self, rows: Floats) -> Floats:

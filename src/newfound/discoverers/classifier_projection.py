@@ -8,6 +8,7 @@ from newfound.discoverers.latent_kmeans import LatentKMeans
 from newfound.discoverers.parameters import check_choice, pick_device
 from newfound.learning.members import MemberSettings
 from newfound.learning.projection import ClassifierTrainer
+from newfound.routing.router import Mode
 from newfound.tables import TableEncoder
 
 _PROJECTIONS = ("before", "after")
@@ -20,6 +21,9 @@ class ClassifierProjection(LatentKMeans):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     hidden_layers : list of int or None, default=None
         Widths of the classifier's hidden layers; None is [d/2, d/3] for d encoded columns, at
         least 4 and at most 1,024 wide.
@@ -77,6 +81,7 @@ class ClassifierProjection(LatentKMeans):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         hidden_layers: list[int] | None = None,
         dropout: float = 0.2,
         learning_rate: float = 0.001,
@@ -92,6 +97,7 @@ class ClassifierProjection(LatentKMeans):
         verbose: int = 0,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.hidden_layers = hidden_layers
         self.dropout = dropout
         self.learning_rate = learning_rate

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from newfound.discoverers.centroid import CentroidDiscoverer
+from newfound.routing.router import Mode
 from newfound.tables import TableEncoder
 
 
@@ -18,6 +19,9 @@ class KMeansDiscoverer(CentroidDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     n_init : int, default=10
         Starts of k-means, of which the best is kept.
     encoder : TableEncoder or None, default=None
@@ -46,11 +50,13 @@ class KMeansDiscoverer(CentroidDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         n_init: int = 10,
         encoder: TableEncoder | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.n_init = n_init
         self.encoder = encoder
         self.random_state = random_state

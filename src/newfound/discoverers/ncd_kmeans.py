@@ -9,6 +9,7 @@ import numpy as np
 from newfound.clustering.centroids import fit_centroids
 from newfound.discoverers.centroid import CentroidDiscoverer
 from newfound.discoverers.fitted import Codes, Floats
+from newfound.routing.router import Mode
 from newfound.tables import TableEncoder
 
 
@@ -23,6 +24,9 @@ class NCDKMeans(CentroidDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     n_init : int, default=10
         Starts of k-means, of which the best is kept.
     encoder : TableEncoder or None, default=None
@@ -56,11 +60,13 @@ class NCDKMeans(CentroidDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         n_init: int = 10,
         encoder: TableEncoder | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.n_init = n_init
         self.encoder = encoder
         self.random_state = random_state

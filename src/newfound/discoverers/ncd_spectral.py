@@ -14,6 +14,7 @@ from newfound.clustering.spectral_space import SpectralSpace
 from newfound.discoverers.fitted import Arrays, Discovery, Floats
 from newfound.discoverers.neighbour import NeighbourDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real
+from newfound.routing.router import Mode
 from newfound.selection.space import ENCODINGS, Real, Whole
 from newfound.tables import TableEncoder
 from newfound.tables.state import finite_floats
@@ -85,6 +86,9 @@ class NCDSpectral(NeighbourDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     n_neighbors : int, default=30
         Neighbours of a row in the graph, and of a new row.
     n_components : int or None, default=None
@@ -133,6 +137,7 @@ class NCDSpectral(NeighbourDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         n_neighbors: int = 30,
         n_components: int | None = None,
         regularisation: float = 0.01,
@@ -142,6 +147,7 @@ class NCDSpectral(NeighbourDiscoverer):
         random_state: Any = None,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.regularisation = regularisation

@@ -37,7 +37,8 @@ class PackedDiscoverer(NetworkDiscoverer):
         return _discovery(self._trainer(self._member_settings()).train(task, rng))
 
     def _together_key(self) -> Hashable:
-        return together_key(self) if self.n_members == 1 and self.n_novel_classes != "auto" else None
+        alone = self.n_members > 1 or self.n_novel_classes == "auto" or self.unlabelled != "novel"
+        return None if alone else together_key(self)
 
     def _fit_together(self, discoverers: Sequence[Any], X: Any, y: Any) -> list[Any]:
         return fit_together(discoverers, X, y)
@@ -82,14 +83,13 @@ def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:
     keys = {discoverer._together_key() for discoverer in discoverers}
     if None in keys or len(keys) != 1:
         raise InputError(
-            "The discoverers cannot be fitted together: they must be of one class, have one member and a given number "
-            "of novel classes each, and differ in no other parameters than those of fit_together's description."
+            "The discoverers cannot be fitted together: they must be of one class, have one member, a given number of "
+            "novel classes and unlabelled='novel' each, and differ in no other parameters than those of fit_together's "
+            "description."
         )
     fitted = [clone(discoverer) for discoverer in discoverers]
     for discoverer in fitted:
-        discoverer._check_parameters()
-    fitted[0]._check_n_novel_classes()
-    fitted[0]._check_encoder()
+        discoverer._check_all_parameters()
     prepared = prepare(fitted[0], X, y, calibrate=False)
     # What each draws first when it is fitted alone.
     generators = [pick_generator(discoverer.random_state) for discoverer in fitted]

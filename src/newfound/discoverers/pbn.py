@@ -9,6 +9,7 @@ from newfound.discoverers.latent_kmeans import LatentKMeans
 from newfound.discoverers.parameters import check_real, pick_device
 from newfound.learning.members import MemberSettings
 from newfound.learning.projection import PBNTrainer
+from newfound.routing.router import Mode
 from newfound.selection.space import Real, Space
 from newfound.tables import TableEncoder
 
@@ -24,6 +25,9 @@ class PBN(LatentKMeans):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     w : float, default=0.05
         Weight of the cross entropy on labelled rows, from 0 to 1; the rest goes to the mean squared error of the
         restored rows.
@@ -95,6 +99,7 @@ class PBN(LatentKMeans):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         w: float = 0.05,
         learning_rate: float = 0.003,
         dropout: float = 0.1,
@@ -110,6 +115,7 @@ class PBN(LatentKMeans):
         verbose: int = 0,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.w = w
         self.learning_rate = learning_rate
         self.dropout = dropout

@@ -1,9 +1,9 @@
-"""The first steps of every fit: read the table and the labels, count the novel classes, warn of what looks wrong."""
+"""The first steps of every fit: read the table and the labels, route the rows, count the novel classes, warn."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from newfound.errors import LABELS, TABLE, InputError, Message, warn_user
+from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
+from newfound.routing import Forest, Routing, route
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
 from newfound.tables.cells import missing_mask
@@ -29,15 +30,20 @@ class Preparation:
     encoder : TableEncoder
         Fitted to the table.
     labels : Labels
+        Where known and novel rows are mixed, unlabelled rows of known classes have theirs.
     novel_classes : ndarray of shape (n_novel,)
         Names for the novel classes.
     task : DiscoveryTask
+        The rows that came with a label, and those in which novel classes are sought.
+    routing : Routing or None
+        What the router says of the unlabelled rows, where it was asked.
     estimate : NClassesEstimate or None
         How many novel classes there may be, where that had to be estimated.
     rng : RandomState
         For every random choice that follows.
     calibrate : bool
-        Whether known rows are held out to fit the temperature to.
+        Whether known rows are held out to fit the temperature to. The probabilities of the router need none: they are
+        learned from models that have not seen the row.
     started : float
         Time of `time.monotonic` at which `fit` was called.
     """
@@ -46,10 +52,16 @@ class Preparation:
     labels: Labels
     novel_classes: NDArray[Any]
     task: DiscoveryTask
+    routing: Routing | None
     estimate: NClassesEstimate | None
     rng: np.random.RandomState
     calibrate: bool
     started: float
+
+    @property
+    def forest(self) -> Forest | None:
+        """The router's forest, where known and novel rows are mixed."""
+        return self.routing.forest if self.routing is not None and self.routing.unlabelled == "mixed" else None
 
 
 def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
@@ -67,14 +79,55 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     _warn_of_the_target(table, labels)
     encoder = TableEncoder() if discoverer.encoder is None else clone(discoverer.encoder)
     rows = encoder.fit_table(table).transform_table(table)
+    task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
+    routing = None
+    if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
+        routing = route(task, discoverer.unlabelled, rng)
+        labels, task = _routed(labels, task, routing)
     estimate, n_novel = None, 0
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
-            estimate = estimate_from_rows(rows, labels.codes, _seed_of_the_estimate(discoverer.random_state, rng))
-        n_novel = discoverer.n_novel_classes if estimate is None else estimate.n_classes
-    names = novel_class_names(labels.known_classes, int(n_novel))
-    task = DiscoveryTask(rows, labels.codes, labels.n_known, int(n_novel), encoder.layout_)
-    return Preparation(encoder, labels, names, task, estimate, rng, calibrate, started)
+            estimate = estimate_from_rows(task.rows, task.codes, _seed_of_the_estimate(discoverer.random_state, rng))
+        n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
+    names = novel_class_names(labels.known_classes, n_novel)
+    task = replace(task, n_novel=n_novel)
+    calibrate = calibrate and (routing is None or routing.unlabelled == "novel")
+    return Preparation(encoder, labels, names, task, routing, estimate, rng, calibrate, started)
+
+
+def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:
+    """Give unlabelled rows of known classes theirs, and leave them out of the task."""
+    unlabelled = np.flatnonzero(labels.unlabelled)
+    known = unlabelled[~routing.is_novel]
+    if len(known) == len(unlabelled):
+        warn_user(
+            Message(
+                f"No novel class: all {len(known)} unlabelled rows were taken for rows of the {labels.n_known} known "
+                "classes. Where you know them to be novel, use ",
+                Parameter("unlabelled", "novel"),
+                ".",
+            )
+        )
+    codes = labels.codes.copy()
+    codes[known] = routing.known_codes[~routing.is_novel]
+    return replace(labels, codes=codes), task.take(np.setdiff1d(np.arange(len(codes)), known))
+
+
+def _within_reach(n_novel: Any, labels: Labels) -> int:
+    """Return the number of novel classes to look for, no more than there are rows to find them in."""
+    n_rows = int(labels.unlabelled.sum())
+    if n_novel > n_rows:
+        warn_user(
+            Message(
+                "Got ",
+                Parameter("n_novel_classes", int(n_novel)),
+                f", but only {n_rows} unlabelled row{'s were' if n_rows > 1 else ' was'} taken for novel, so there are "
+                "no more novel classes than that. Where you know that all unlabelled rows are novel, use ",
+                Parameter("unlabelled", "novel"),
+                ".",
+            )
+        )
+    return int(min(n_novel, n_rows))
 
 
 def _seed_of_the_estimate(random_state: Any, rng: np.random.RandomState) -> Any:

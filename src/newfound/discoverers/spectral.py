@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
 from newfound.discoverers.neighbour import NeighbourDiscoverer
+from newfound.routing.router import Mode
 from newfound.selection.space import ENCODINGS, Whole
 from newfound.tables import TableEncoder
 from newfound.tables.task import DiscoveryTask
@@ -75,6 +76,9 @@ class SpectralDiscoverer(NeighbourDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     n_neighbors : int, default=10
         Neighbours in the graph, and of a new row in the vote.
     max_rows : int, default=20000
@@ -105,12 +109,14 @@ class SpectralDiscoverer(NeighbourDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         n_neighbors: int = 10,
         max_rows: int = 20_000,
         encoder: TableEncoder | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.n_neighbors = n_neighbors
         self.max_rows = max_rows
         self.encoder = encoder

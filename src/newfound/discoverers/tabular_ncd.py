@@ -11,6 +11,7 @@ from newfound.errors import InputError
 from newfound.learning.members import MemberSettings
 from newfound.learning.tabular_ncd import TabularNCDTrainer
 from newfound.nn import ACTIVATIONS
+from newfound.routing.router import Mode
 from newfound.selection.space import Choice, Real, Space, Whole
 from newfound.tables import TableEncoder
 
@@ -29,6 +30,9 @@ class TabularNCD(PackedDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     top_k : float or None, default=None
         Positives that each unlabelled row chooses in a batch, in percent of half a batch (the paper's reading). None
         chooses a third of the mean number of rows that a novel class has in a batch.
@@ -118,6 +122,7 @@ class TabularNCD(PackedDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         top_k: float | None = None,
         w1: float = 0.8,
         w2: float = 0.8,
@@ -140,6 +145,7 @@ class TabularNCD(PackedDiscoverer):
         verbose: int = 0,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.top_k = top_k
         self.w1 = w1
         self.w2 = w2

@@ -40,7 +40,8 @@ def weaknesses_of(prepared: Preparation, discovery: Discovery) -> list[str]:
         *discovery.facts.get("weaknesses_", ()),
         *_doubts_of_the_members(discovery, task.n_novel),
         *_doubts_of_the_labelling(prepared),
-        *_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known),
+        # Where the router said which rows are of known classes, nobody asks the discoverer.
+        *(_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known) if prepared.forest is None else ()),
     ]
 
 

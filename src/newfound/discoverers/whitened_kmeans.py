@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from newfound.clustering.whitening import WhitenedSpace
 from newfound.discoverers.centroid import CentroidDiscoverer
 from newfound.discoverers.parameters import check_real
+from newfound.routing.router import Mode
 from newfound.selection.space import ENCODINGS, Real
 from newfound.tables import TableEncoder
 from newfound.tables.state import finite_floats
@@ -27,6 +28,9 @@ class WhitenedKMeans(CentroidDiscoverer):
     ----------
     n_novel_classes : int or "auto", default="auto"
         Number of novel classes among the unlabelled rows; "auto" has it estimated.
+    unlabelled : {"novel", "mixed", "auto"}, default="novel"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     ridge : float, default=0.5
         How far whitening goes: added to the within-class covariance as a multiple of its mean variance, on top of what
         the number of labelled rows asks for (Ledoit and Wolf). 0 whitens entirely, 10 hardly at all.
@@ -62,12 +66,14 @@ class WhitenedKMeans(CentroidDiscoverer):
         self,
         n_novel_classes: int | Literal["auto"] = "auto",
         *,
+        unlabelled: Mode = "novel",
         ridge: float = 0.5,
         n_init: int = 10,
         encoder: TableEncoder | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
         self.ridge = ridge
         self.n_init = n_init
         self.encoder = encoder

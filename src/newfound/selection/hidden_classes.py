@@ -413,6 +413,8 @@ class ScoringTask:
             settings["random_state"] = seed
         if "verbose" in present:
             settings["verbose"] = 0
+        if "unlabelled" in present:
+            settings["unlabelled"] = "novel"  # nothing is left to find out: hidden classes are no known ones
         return with_settings(discoverer, settings)
 
     def score(self, discoverers: Sequence[Any]) -> list[Scores | InputError]:

@@ -1,0 +1,87 @@
+"""A fitted state for tables in which known and novel rows are mixed: a forest says which is which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.discoverers.fitted import Arrays, FittedState, Floats
+from newfound.errors import ModelFileError
+from newfound.routing import Forest, KnownShare
+from newfound.tables.state import Entries
+
+_PREFIX = "router."
+
+
+@dataclass(frozen=True, eq=False)
+class RoutedState:
+    """Known classes and novelty by the forest of the router, the novel classes by what the discoverer learned.
+
+    What a discoverer learns of known and novel is mostly who was labelled. The forest has learned from models that
+    have not seen the row, and answers alike for labelled, unlabelled and new rows.
+
+    Attributes
+    ----------
+    inner : FittedState
+        The discoverer's own.
+    forest : Forest
+        Its columns are the known classes and, last, any novel class.
+    n_novel : int
+        Number of novel classes; with none, known classes share the whole probability.
+    """
+
+    inner: FittedState
+    forest: Forest
+    n_novel: int
+
+    def proba(self, rows: Floats) -> Floats:
+        """Probabilities of the known, then the novel classes; (n, d) to (n, n_classes)."""
+        routed = self.forest.proba(rows)
+        if self.n_novel:
+            return np.hstack([routed[:, :-1], routed[:, -1:] * self.inner.novel_proba(rows)])
+        # Where all say novel, and there is no novel class, no known class is more probable than another.
+        known = routed[:, :-1] + np.finfo(np.float64).tiny
+        shares: Floats = known / known.sum(axis=1, keepdims=True)
+        return shares
+
+    def novel_proba(self, rows: Floats) -> Floats:
+        """Probabilities of the novel classes for rows that are of one of them; (n, d) to (n, n_novel)."""
+        return self.inner.novel_proba(rows)
+
+    def latent(self, rows: Floats) -> Floats:
+        """Representation in which the discoverer tells the novel classes apart; (n, d) to (n, n_latent)."""
+        return self.inner.latent(rows)
+
+    def arrays(self) -> Arrays:
+        """Everything in it, for the model file."""
+        return self.inner.arrays() | self.forest.arrays(_PREFIX)
+
+
+def restore_forest(arrays: Mapping[str, NDArray[Any]], n_columns: int, n_known: int) -> Forest | None:
+    """Read the forest of a `RoutedState` back; None where there is none, ModelFileError where it is no such forest."""
+    if not any(name.startswith(_PREFIX) for name in arrays):
+        return None
+    forest = Forest.restore(arrays, _PREFIX, n_columns, n_known + 1)
+    if not np.allclose(forest.leaves.sum(axis=1), 1):
+        raise ModelFileError(f"array {_PREFIX + 'leaves'!r} must hold probabilities, each row of which sums to one.")
+    return forest
+
+
+def routing_to_facts(unlabelled: str, reason: str, share: KnownShare) -> list[dict[str, Any]]:
+    """Return what the router said as facts for the model file."""
+    low, high = share.interval
+    return [{"unlabelled": unlabelled, "reason": reason, "known_share": float(share), "low": low, "high": high}]
+
+
+def routing_from_facts(facts: list[Any]) -> tuple[str, str, KnownShare]:
+    """Read `routing_to_facts`: what the unlabelled rows were taken for, why, and the share of known rows."""
+    entries = Entries(facts[0] if len(facts) == 1 else None, "the routing")
+    unlabelled, reason = entries.one_of("unlabelled", ("novel", "mixed")), entries.get("reason", str)
+    share, low, high = (entries.number(name) for name in ("known_share", "low", "high"))
+    if not (0 <= share <= 1 and 0 <= low <= high <= 1) or len(facts[0]) != 5:
+        raise ModelFileError("the routing must say what it decided, why, and a share from 0 to 1 with its interval.")
+    return unlabelled, reason, KnownShare(share, (low, high))
