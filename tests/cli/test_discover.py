@@ -117,6 +117,62 @@ def test_unlabelled_rows_may_be_of_known_classes(folder: Path, capsys: pytest.Ca
     assert [found[i][-3:] for i in (0, 4, 8)] == [["cat", found[i][-2], "false"] for i in (0, 4, 8)]
 
 
+def mixed_rows(n: int = 160) -> tables.Rows:
+    """Rows of which every other one of the known classes has lost its label."""
+    body = tables.rows(n)
+    for i, row in enumerate(body):
+        row[-1] = "" if i // 4 % 2 else row[-1]
+    return body
+
+
+def test_mixed_rows_are_told_apart_and_everything_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables.write(folder / "table.csv", mixed_rows())
+    assert run(["discover", "table.csv", *KMEANS, "--rows", "mixed"]) == 0
+    out = folder / "newfound-table"
+    facts, report = json.loads((out / "run.json").read_text()), (out / "report.html").read_text(encoding="utf-8")
+    printed = capsys.readouterr().out
+    _, found = tables.read(out / "labels.csv")
+    assert facts["settings"]["unlabelled"] == facts["routing"]["unlabelled"] == "mixed"
+    low, high = facts["routing"]["interval"]
+    assert low <= facts["routing"]["known_share"] <= high
+    to_known = facts["unlabelled_rows_of_known_classes"]
+    assert to_known == {"cat": 20, "dog": 20}
+    assert "Of the unlabelled rows, 40 look like known classes: " in printed
+    assert [row[-1] for row in found] == ["false", "false", "true", "true"] * 40
+    assert [row[-3] for row in found if row[-1] == "false"] == ["cat", "dog"] * 40
+    story = "The unlabelled rows were taken for a mix of known and novel classes (" + facts["routing"]["reason"]
+    assert story in printed
+    assert story in report
+    assert run(["info", str(out / "model.newfound")]) == 0
+    assert f"mixed ({facts['routing']['reason']}; known share" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("method", ["kmeans", "tabular_ncd"])
+def test_nothing_novel(method: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = tables.rows(160, truth=True)
+    tables.write(folder / "truth.csv", body)
+    for i, row in enumerate(body):
+        row[-1] = "" if i // 4 % 2 else row[-1]
+    tables.write(folder / "table.csv", body)
+    assert run(["discover", "table.csv", "--target", TARGET, "--method", method, "--rows", "mixed"]) == 0
+    printed = capsys.readouterr()
+    assert "\nNo novel class.\n" in printed.out
+    assert "all 80 unlabelled rows were taken for rows of the 4 known classes" in printed.err
+    assert "use --rows novel." in printed.err
+    model = "newfound-table/model.newfound"
+    _, found = tables.read(folder / "newfound-table" / "labels.csv")
+    assert {row[-1] for row in found} == {"false"}
+    assert run(["evaluate", model, "truth.csv", "--target", TARGET]) == 0
+    assert run(["explain", model, "table.csv", "--report", "again.html"]) == 0
+    assert run(["predict", model, "table.csv"]) == 0
+    assert run(["info", model]) == 0
+
+
+def test_rows_are_one_of_three(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["discover", "table.csv", *KMEANS, "--rows", "both"]) == 2
+    assert "Got --rows both, but expected one of" in capsys.readouterr().err
+
+
 def test_without_labels_for_methods_that_need_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tables.write(folder / "table.csv", [[*row[:-1], ""] for row in tables.rows()])
     assert run(["discover", "table.csv", *KMEANS[:-1], "4"]) == 0

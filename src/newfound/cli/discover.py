@@ -55,6 +55,15 @@ def discover(
     ] = None,
     seed: SeedOption = 0,
     unlabelled: UnlabelledOption = None,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            "--rows",
+            metavar="novel|mixed|auto",
+            help="What the unlabelled rows are: all of novel classes, or mixed with rows of known ones; auto finds "
+            "out. By default auto for the method auto, and novel for the others.",
+        ),
+    ] = None,
     ignore: IgnoreOption = None,
     kind: KindOption = None,
     time_limit: Annotated[
@@ -73,7 +82,8 @@ def discover(
 ) -> None:
     """Find the novel classes of a partly labelled table.
 
-    Rows with a label in the target column are of known classes; rows without one are searched for novel classes:
+    Rows with a label in the target column are of known classes; rows without one are searched for novel classes. Where
+    some of these may be of known classes too, they are told apart first (--rows):
 
         newfound discover attacks.csv --target attack
 
@@ -95,7 +105,9 @@ def discover(
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
     with new_folder(folder, FILES, force=force) as fresh:
         _introduce(task, output)
-        model = _fit(task, output, used, n_novel, tuned, seed=seed, device=device, time_limit=time_limit)
+        model = _fit(
+            task, output, used, n_novel, tuned, seed=seed, device=device, time_limit=time_limit, unlabelled=rows
+        )
         fitted = time.perf_counter()
         with writing_to(folder):
             facts = _write_results(fresh, task, model, used, seed, output)
@@ -138,7 +150,8 @@ def _fit(
     encoder = TableEncoder(kinds=task.kinds) if task.kinds else None
     verbose = int(output.shows_progress)
     long = " (in all about a minute for 10,000 rows)" if method == "auto" and task.file.n_rows > _LONG_WORK else ""
-    with output.busy(f"Looking for novel classes{long}"), output.speaking_of(task.file.path, task.target.name):
+    words = output.speaking_of(task.file.path, task.target.name, unlabelled="--rows")
+    with output.busy(f"Looking for novel classes{long}"), words:
         model = build(method, n_novel, tuned, encoder=encoder, random_state=seed, verbose=verbose, **parameters)
         model.fit(task.table, task.target.labels)
     if verbose and "verbose" in model.get_params(deep=False):
@@ -185,16 +198,23 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
     novel, estimate, to_known = (
         facts[name] for name in ("novel_classes", "estimate", "unlabelled_rows_of_known_classes")
     )
+    if facts["routing"] is not None:
+        from newfound.report.wording import routing_in_words
+
+        output.say(f"\n{routing_in_words(facts['routing'])}")
     likely = ""
     if estimate is not None:
         low, high = estimate["interval"]
         likely = " (estimated)" if low == high else f" (estimated; likely {low} to {high})"
-    output.say(f"\n{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
-    output.table(
-        ("class", "rows", "share", "probability", "what marks it"),
-        [(one["name"], f"{one['rows']:,}", percent(one["share"]), _probability(one), _marks(one)) for one in novel],
-        numbers=("rows", "share", "probability"),
-    )
+    if novel:
+        output.say(f"\n{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
+        output.table(
+            ("class", "rows", "share", "probability", "what marks it"),
+            [(one["name"], f"{one['rows']:,}", percent(one["share"]), _probability(one), _marks(one)) for one in novel],
+            numbers=("rows", "share", "probability"),
+        )
+    else:
+        output.say("\nNo novel class.")
     doubted = [one for one in novel if one["warnings"]]
     for one in doubted[:_MOST_DOUBTS]:
         output.say(f"Doubt about {one['name']}: {'; '.join(one['warnings'])}.")

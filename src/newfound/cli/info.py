@@ -64,9 +64,19 @@ def _model_facts(path: Path) -> dict[str, Any]:
         "known classes": model.known_classes_.tolist(),
         "novel classes": model.novel_classes_.tolist(),
         "rows seen": len(model.labels_),
+        **_routing(model),
         "columns": columns,
         "ignored": [column.name for column in model.encoder_.schema_.ignored],
     }
+
+
+def _routing(model: Any) -> dict[str, str]:
+    """Say what the unlabelled rows were taken for, where that was found out."""
+    if not hasattr(model, "known_share_"):
+        return {}
+    low, high = model.known_share_.interval
+    share = f"known share {model.known_share_:.2f}, likely {low:.2f} to {high:.2f}"
+    return {"unlabelled": f"{model.unlabelled_} ({model.unlabelled_reason_}; {share})"}
 
 
 def _device() -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.cli.labelling import Labelling
 from newfound.cli.reading import PartlyLabelled
+from newfound.report.facts import routing_facts
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -45,6 +46,7 @@ def run_facts(
         "seed": seed,
         "novel_classes": _novel_facts(labelling, explained),
         "known_classes": dict(sorted(task.target.counts.items())),
+        "routing": routing_facts(model),
         "unlabelled_rows_of_known_classes": _to_known(task, labelling),
         "estimate": _estimate(model),
         "doubts": list(getattr(model, "weaknesses_", [])),

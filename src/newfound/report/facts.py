@@ -69,7 +69,8 @@ def report_facts(
     -------
     dict
         ``title``, ``made_at``, ``table``, ``classes`` (all, in the order of the model), ``explanation`` (see
-        `newfound.explain`), ``novelty``, ``map``, ``history``, ``n_classes``, ``candidates`` and ``model``.
+        `newfound.explain`), ``novelty``, ``routing``, ``map``, ``history``, ``n_classes``, ``candidates`` and
+        ``model``.
 
     Raises
     ------
@@ -103,6 +104,7 @@ def report_facts(
         "classes": _class_facts(names, len(model.known_classes_), codes, labels, label_names),
         "explanation": explanation,
         "novelty": _novelty_facts(reading, labels),
+        "routing": routing_facts(model),
         "map": _map_facts(reading, rows, labels, label_names, explanation, rng),
         "history": _curves(model.history_),
         "n_classes": _count_facts(model),
@@ -193,6 +195,18 @@ def _novelty_facts(reading: Reading, labels: Labels | None) -> Facts | None:
         **shares,
         "n_labelled_novel": int((score[labels.labelled] >= 0.5).sum()),
         "n_unlabelled_novel": int((score[labels.unlabelled] >= 0.5).sum()),
+    }
+
+
+def routing_facts(model: BaseDiscoverer) -> Facts | None:
+    """Say what the unlabelled rows of the fit were taken for, why, and how many are of known classes; None if told."""
+    if not hasattr(model, "known_share_"):
+        return None
+    return {
+        "unlabelled": model.unlabelled_,
+        "reason": model.unlabelled_reason_,
+        "known_share": float(model.known_share_),
+        "interval": list(model.known_share_.interval),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import class_name, shortened
-from newfound.report.wording import called, count, level, listed, percent
+from newfound.report.wording import called, count, level, listed, percent, routing_in_words
 
 _ADVICE = {
     "high": "treat the classes as found, and still look at their rows",
@@ -26,7 +26,7 @@ def headline(facts: Mapping[str, Any]) -> str:
 def sentences(facts: Mapping[str, Any]) -> list[str]:
     """Say what was found, and how sure it is, in words that need no knowledge of the method."""
     novel = facts["explanation"]["classes"]
-    said = [_about_the_table(facts)]
+    said = [_about_the_table(facts), *([routing_in_words(facts["routing"])] if facts["routing"] else [])]
     if not novel:
         return [*said, "The model knows no novel class, so every row was given one of the known classes."]
     said.append(_about_the_novel_rows(facts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import class_name, number_text, share_text, shortened
@@ -73,3 +73,21 @@ def listed(things: Sequence[str], limit: int = 4) -> str:
 def level(share: float) -> str:
     """Say how high a confidence or a stability is."""
     return "high" if share >= _HIGH else "fair" if share >= _FAIR else "low"
+
+
+def routing_in_words(routing: Mapping[str, Any]) -> str:
+    r"""Say what the unlabelled rows of a fit were taken for, and how many of them are of known classes.
+
+    Examples
+    --------
+    >>> facts = {"unlabelled": "mixed", "reason": "as told", "known_share": 0.3, "interval": [0.25, 0.4]}
+    >>> routing_in_words(facts).replace("\xa0", " ").split(": ")[1]
+    'about 30 % of them, likely 25 % to 40 %, are of known classes.'
+    """
+    taken = "novel classes alone" if routing["unlabelled"] == "novel" else "a mix of known and novel classes"
+    low, high = map(percent, routing["interval"])
+    likely = f", likely {low} to {high}," if low != high else ""
+    return (
+        f"The unlabelled rows were taken for {taken} ({routing['reason']}): about {percent(routing['known_share'])} of "
+        f"them{likely} are of known classes."
+    )
