@@ -161,6 +161,23 @@ def test_known_classes_are_those_with_labelled_rows() -> None:
     assert output.n_novel.shape == (2, 41)
 
 
+@torch.no_grad()
+def test_the_embedding_holds_the_places_of_rows_with_the_weight_that_the_network_gives_them() -> None:
+    context, draws = make_context()
+    prepared = prepare(context, draws)
+    network = make_network()
+    network.shares.weight.zero_()
+    plain, whitened = prepared.points[..., :256], prepared.points[..., 256:512]
+    for kind, wanted in enumerate([None, whitened, plain]):
+        network.shares.bias.copy_(20.0 * torch.eye(3)[kind])
+        embedding = network(prepared).embedding
+        if wanted is None:
+            assert_near(embedding[..., SHAPE.embedding :], torch.zeros_like(prepared.points[..., :512]))
+        else:
+            directions = torch.nn.functional.normalize(wanted, dim=2)
+            assert_near(embedding @ embedding.mT, directions @ directions.mT)
+
+
 @pytest.mark.parametrize("kind", ["constant", "one labelled row", "nothing labelled", "all missing"])
 def test_odd_tables_have_finite_answers(kind: str) -> None:
     context, draws = make_context()

@@ -38,8 +38,8 @@ from newfound_lab.pretrain.optimiser import make_optimisers
 from newfound_lab.prior import PRIOR_VERSION, Tasks, sample_tasks
 from newfound_lab.prior.source import Source
 
-ROWS = {128: 0.15, 256: 0.3, 512: 0.3, 1024: 0.2, 2048: 0.05}
-COLUMNS = {3: 0.05, 5: 0.12, 8: 0.18, 12: 0.16, 18: 0.15, 28: 0.12, 40: 0.07, 56: 0.05, 100: 0.06, 200: 0.04}
+ROWS = {128: 0.12, 256: 0.26, 512: 0.32, 1024: 0.24, 2048: 0.06}
+COLUMNS = {3: 0.04, 5: 0.1, 8: 0.15, 12: 0.15, 18: 0.15, 28: 0.13, 40: 0.09, 56: 0.07, 100: 0.07, 200: 0.05}
 _LOG_EVERY = 100
 
 

@@ -16,9 +16,9 @@ from newfound_lab.prior.mixtures import factor_modes, normal_classes
 from newfound_lab.prior.recording import record
 from newfound_lab.prior.source import Source
 from newfound_lab.prior.table import Tables, join
-from newfound_lab.prior.wide import curves, images, low_rank
+from newfound_lab.prior.wide import curves, images, low_rank, sheets
 
-PRIOR_VERSION = 1  # raise it with every change of what is drawn
+PRIOR_VERSION = 2  # raise it with every change of what is drawn
 
 Family = Callable[[Source, int, int, int], Tables]
 
@@ -37,13 +37,14 @@ FAMILIES: Mapping[str, Entry] = {
     "class_functions": Entry(class_functions, 1.5),
     "causal_graph": Entry(causal_graph, 1.5),
     "rules": Entry(rules, 1.0, 3),
-    "latent_classes": Entry(latent_classes, 1.0, 3),
+    "latent_classes": Entry(latent_classes, 1.4, 3),
     "curves": Entry(curves, 0.8, 10),
     "images": Entry(images, 0.8, 16),
     "low_rank": Entry(low_rank, 0.8, 10),
+    "sheets": Entry(sheets, 1.0, 8),
 }
-_WIDE = ("curves", "images", "low_rank")
-_MUCH = 56  # columns from which on tables are mostly wide by nature
+_WIDE = ("curves", "images", "low_rank", "sheets")
+_MUCH = {28: 2.0, 56: 4.0}  # from so many columns on, tables of these families are so many times as frequent
 
 
 class Tasks(NamedTuple):
@@ -71,9 +72,8 @@ def _weights(columns: int, weights: Mapping[str, float] | None) -> dict[str, flo
     """Weights of the families that can make so many columns."""
     given = {name: entry.weight for name, entry in FAMILIES.items()} if weights is None else dict(weights)
     fitting = {name: weight for name, weight in given.items() if columns >= FAMILIES[name].columns}
-    if columns >= _MUCH:
-        fitting = {name: weight * (4.0 if name in _WIDE else 1.0) for name, weight in fitting.items()}
-    return fitting
+    much = max((factor for least, factor in _MUCH.items() if columns >= least), default=1.0)
+    return {name: weight * (much if name in _WIDE else 1.0) for name, weight in fitting.items()}
 
 
 def sample_tasks(

@@ -1,4 +1,4 @@
-"""Tables of many columns in an order: curves, spectra, images; and factors of low rank."""
+"""Tables of many columns in an order: curves, spectra, images, curved sheets; and factors of low rank."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from newfound_lab.prior.source import (
     CLASSES,
     Source,
+    activate,
     class_weights,
     draw_codes,
     groups,
@@ -59,7 +60,7 @@ def curves(source: Source, batch: int, rows: int, columns: int) -> Tables:
     baseline = source.normal(batch, rows, 4) * source.uniform(batch, 1, 1)
     smooth = torch.stack([torch.cos(math.pi * k * place) for k in range(4)])
     table = table + 0.5 * baseline @ smooth
-    noise = source.log_normal(batch, 1, 1, median=0.1, spread=0.8)
+    noise = source.log_normal(batch, 1, 1, median=0.07, spread=1.0)
     return numeric(standardise(table + noise * source.normal(*table.shape)), classes)
 
 
@@ -125,6 +126,50 @@ def low_rank(source: Source, batch: int, rows: int, columns: int) -> Tables:
         table = smooth[:, 0, :columns].view_as(table)
     if source.host.random() < 0.4:
         table = table.tanh() if source.host.random() < 0.5 else table.abs()
-    noise = source.log_normal(batch, 1, 1, median=0.4, spread=0.8)
+    noise = source.log_normal(batch, 1, 1, median=0.25, spread=1.1)
     table = standardise(table)
     return numeric(standardise(table + noise * source.normal(*table.shape)), classes)
+
+
+def _bumps(source: Source, batch: int, width: int, columns: int) -> Tensor:
+    """Smooth random functions of the columns' places on a line or in a square; (B, width, columns)."""
+    across = max(1, math.isqrt(columns)) if source.host.random() < 0.5 else columns
+    index = torch.arange(columns, device=source.device)
+    place = torch.stack([index % across, index // across], 1).float() / across  # (D, 2)
+    lengths = source.log_normal(batch, 1, 1, median=0.15 if across < columns else 0.08, spread=0.6)
+    centres = source.uniform(batch, width, 2) * place.amax(0)
+    far = (place - centres[:, :, None]).square().sum(3) / lengths.square()  # (B, width, D)
+    ripple = torch.cos(2 * math.pi * (source.normal(batch, width, 2) @ place.T) / (4 * lengths)) + 1
+    bumps = torch.where(source.chance(0.7, batch, 1, 1), torch.exp(-0.5 * far), ripple)
+    return bumps * source.normal(batch, width, 1)
+
+
+def sheets(source: Source, batch: int, rows: int, columns: int) -> Tables:
+    """Each class is a curved sheet of few dimensions: one random network makes rows from a class and a style.
+
+    Handwriting, movements, textures: neighbouring columns are alike, what varies within a class has the same shape in
+    all classes, bent by the class, and little else varies. Styles may have modes of their own.
+    """
+    classes = _classes(source, batch, rows)
+    telling, styles = source.host.choice((3, 6, 12)), source.host.choice((2, 4, 8, 16))
+    hidden = source.host.choice((24, 48, 96))
+    separation = source.log_normal(batch, 1, 1, median=1.6, spread=0.4)
+    code = take(source.normal(batch, CLASSES, telling), classes) * separation
+    modes = 2.0 * source.chance(0.25, batch, 1, 1) * source.uniform(batch, 1, 1)
+    style = groups(source, batch, rows, styles, modes) * source.log_normal(batch, 1, styles, median=0.6, spread=0.6)
+    layer = torch.cat([code, style], 2)
+    for _ in range(source.host.randint(1, 2)):
+        moved = mix(source, layer, hidden, source.host.choice((0.3, 1.0))) + 0.5 * source.normal(batch, 1, hidden)
+        layer = moved.tanh() if source.host.random() < 0.6 else activate(source, moved)
+    table = standardise(layer) @ _bumps(source, batch, hidden, columns)
+    table = table / (table.square().mean((1, 2), keepdim=True).sqrt() + 1e-6)
+    ink = torch.relu(table - source.uniform(batch, 1, 1, low=-0.5, high=0.8))
+    table = torch.where(source.chance(0.35, batch, 1, 1), ink, table)
+    light = source.log_normal(batch, 1, 1, median=0.7, spread=0.7) * source.chance(0.4, batch, 1, 1)
+    light = light * source.normal(batch, rows, 1)  # of the whole row: most of the variance, and says nothing
+    table = table * torch.exp(0.3 * light.clamp(-4, 4)) + light * source.uniform(batch, 1, columns, low=0.5, high=1.5)
+    noise = source.log_normal(batch, 1, 1, median=0.04, spread=1.2)
+    table = table + noise * source.normal(*table.shape)
+    counted = (table.clamp(0, 3) * 5).round()
+    drawn = torch.where(source.chance(0.2, batch, 1, 1), counted, standardise(table))
+    return numeric(drawn, classes)._replace(recorded=source.chance(0.5, batch))

@@ -80,3 +80,13 @@ def test_slices_keep_the_order_of_scores() -> None:
     ordered = codes.gather(1, score.argsort(1))
     assert (ordered.diff(dim=1) >= 0).all()
     assert codes.max() == 4
+
+
+@pytest.mark.parametrize("name", ["curves", "images", "sheets"])
+def test_neighbouring_columns_are_alike(name: str) -> None:
+    values = FAMILIES[name].make(Source(4), 20, 200, 64).values
+    scores = (values - values.mean(1, keepdim=True)) / (values.std(1, keepdim=True) + 1e-6)
+    correlation = (scores.mT @ scores / 199).abs()
+    neighbours = correlation.diagonal(1, 1, 2).mean()
+    assert neighbours > 1.5 * correlation[:, :32, 40:].mean()
+    assert neighbours > 0.25

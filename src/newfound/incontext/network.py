@@ -33,7 +33,7 @@ class NetworkShape:
     plan : str
         Blocks in order: "c" over cells, "r" over rows. The last "c" updates the rows' summaries alone.
     embedding : int
-        Length of the vectors that say which rows are of one class.
+        Length of the vectors that the network adds to a row's places in the geometry.
     """
 
     cell_width: int = 128
@@ -50,8 +50,9 @@ class NetworkOutput(NamedTuple):
 
     Attributes
     ----------
-    embedding : Tensor of shape (B, N, E)
-        Vectors of length 1; two rows are of one class with probability ``sigmoid(scale * cosine + bias)``.
+    embedding : Tensor of shape (B, N, E + 512)
+        Vectors of length 1; two rows are of one class with probability ``sigmoid(scale * cosine + bias)``. The last 512
+        entries are the row's places in the geometry, whitened and plain, with as much weight as the network gives them.
     scale, bias : Tensor of shape ()
     known : Tensor of shape (B, N, 64)
         Logits of the known classes, -inf for classes without labelled rows.
@@ -90,7 +91,7 @@ class InContextNetwork(nn.Module):
     >>> context = Context(values, none[:, 0], none, labels, torch.zeros(1, dtype=torch.int64))
     >>> network = InContextNetwork(NetworkShape(cell_width=32, plan="cr"))
     >>> network(prepare(context, Draws.draw(1, 3, generator))).embedding.shape
-    torch.Size([1, 9, 64])
+    torch.Size([1, 9, 576])
     """
 
     def __init__(self, shape: NetworkShape | None = None) -> None:
@@ -110,6 +111,9 @@ class InContextNetwork(nn.Module):
         )
         self.norm = Norm(width)
         self.embed = nn.Linear(width, shape.embedding, bias=False)
+        self.shares = nn.Linear(width, 3)  # of learned vectors, whitened and plain places in the embedding
+        nn.init.zeros_(self.shares.weight)
+        self.shares.bias = nn.Parameter(torch.tensor([0.0, -1.0, -2.5]))
         self.scale, self.bias = nn.Parameter(torch.tensor(2.3)), nn.Parameter(torch.tensor(-3.0))
         self.classify = nn.Linear(width, shape.embedding, bias=False)
         self.class_scale = nn.Parameter(torch.tensor(2.0))
@@ -122,7 +126,7 @@ class InContextNetwork(nn.Module):
         """Answer for tables of one size; see `prepare`."""
         rows = self.norm(self._rows(prepared))
         with torch.autocast(rows.device.type, enabled=False):
-            return self._answer(rows.float(), prepared.labels)
+            return self._answer(rows.float(), prepared.points.float(), prepared.labels)
 
     def _rows(self, prepared: Prepared) -> Tensor:
         """Summarise rows; (B, N, width)."""
@@ -140,15 +144,30 @@ class InContextNetwork(nn.Module):
         for place, (kind, block) in enumerate(zip(self.shape.plan, self.blocks, strict=True)):
             if kind == "c":
                 x = block(x, lengths, summary if place == last else 0)
+            elif place < last:  # half precision is enough for cells; rows are added to for longer
+                changed = block(x[:, :, :summary].flatten(2).float(), lengths).view(batch, n, summary, -1)
+                x = torch.cat([changed.to(x.dtype), x[:, :, summary:]], 2)
             else:
-                changed = block(x[:, :, :summary].flatten(2), lengths).view(batch, n, summary, -1)
-                x = changed if place > last else torch.cat([changed, x[:, :, summary:]], 2)
-            x = x.float() if place == last else x  # half precision is enough for cells; rows are added to for longer
-        return x.flatten(2)
+                x = block(x, lengths)
+            x = x.flatten(2).float() if place == last else x
+        return x
 
-    def _answer(self, rows: Tensor, labels: Tensor) -> NetworkOutput:
-        """Answer from the rows (B, N, width)."""
-        embedding = functional.normalize(self.embed(rows), dim=2)
+    def _embedding(self, rows: Tensor, points: Tensor, labels: Tensor) -> Tensor:
+        """Join learned vectors and places in the geometry (B, N, 514), weighed for each table; (B, N, E + 512).
+
+        Classical methods go by the places alone. The network decides how far to trust them and learns what they lack.
+        """
+        free = (labels < 0).float()[..., None]
+        pooled = (rows * free).sum(1) / free.sum(1).clamp(min=1)
+        shares = self.shares(pooled).softmax(1).sqrt()[:, None]
+        plain, whitened = points[..., :GEOMETRY_WIDTH], points[..., GEOMETRY_WIDTH : 2 * GEOMETRY_WIDTH]
+        learned = functional.normalize(self.embed(rows), dim=2)
+        parts = [part * shares[..., i : i + 1] for i, part in enumerate((learned, whitened, plain))]
+        return functional.normalize(torch.cat(parts, 2), dim=2)
+
+    def _answer(self, rows: Tensor, points: Tensor, labels: Tensor) -> NetworkOutput:
+        """Answer from the rows (B, N, width) and their places."""
+        embedding = self._embedding(rows, points, labels)
         scale, bias = self.scale.exp(), self.bias
         member = class_members(labels)
         likeness = functional.normalize(self.classify(rows), dim=2)
