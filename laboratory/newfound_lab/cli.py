@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.errors import InputError
+from newfound_lab.pretrain.commands import pretrain
 from newfound_lab.research.commands import research
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ DataDirOption = Annotated[
 DEFAULT_OUT = Path("newfound-bench")
 _MOST_MISSING = 15  # lines of what is missing, so that the table above them stays in sight
 app.add_typer(research, name="research")
+app.add_typer(pretrain, name="pretrain")
 
 
 def main() -> None:

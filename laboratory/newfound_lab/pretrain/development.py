@@ -11,7 +11,7 @@ import argparse
 import io
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,12 +160,12 @@ def _score(problem: Problem) -> dict[str, Any]:
     return scores
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Make the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheels", type=Path)
     parser.add_argument("out", type=Path)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
     problems = []
     for name, X, y in tables(Path(os.environ["NEWFOUND_DATA"]), arguments.wheels):
         for problem in problems_of(name, X, y):

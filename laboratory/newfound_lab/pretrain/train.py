@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -220,7 +221,7 @@ def run(trainer: Trainer, folder: Path, seconds: float, *, cooldown: float = 0.0
     trainer.save(folder, whole=True)
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Train for a while."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
@@ -235,7 +236,7 @@ def main() -> None:
     parser.add_argument(
         "--kernels", type=Path, help="file of compiled kernels, read at the start and written at the end"
     )
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every size, which takes longer than a step
     torch.manual_seed(arguments.seed)

@@ -129,7 +129,7 @@ def validate(
     return {name: round(value, 4) if isinstance(value, float) else value for name, value in line.items()}, found
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
     """Judge weights, once or whenever they change."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weights", type=Path)
@@ -138,7 +138,7 @@ def main() -> None:
     parser.add_argument("--views", type=int, default=2)
     parser.add_argument("--watch", type=float, default=0, help="go on for so many seconds")
     parser.add_argument("--pause", type=float, default=120, help="seconds to leave the device to the training")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
     torch.backends.cuda.enable_cudnn_sdp(False)  # see `train`
     problems = load_problems(arguments.problems)
     device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,0 +1,51 @@
+"""`newfound-lab pretrain`: train the in-context network, judge it, and draw how it went."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+pretrain = typer.Typer(
+    help="Train the in-context network on synthetic tables; laboratory/newfound_lab/pretrain/README.md says how.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+# The options are those of the modules, which also run on their own on machines without this command's packages.
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@pretrain.command("train", context_settings=_PASSED_ON)
+def train_network(context: typer.Context) -> None:
+    """Train for some seconds, or go on with a training; --help shows the options."""
+    from newfound_lab.pretrain.train import main
+
+    main(context.args)
+
+
+@pretrain.command("validate", context_settings=_PASSED_ON)
+def validate_network(context: typer.Context) -> None:
+    """Judge weights on development problems and synthetic tasks; --help shows the options."""
+    from newfound_lab.pretrain.validate import main
+
+    main(context.args)
+
+
+@pretrain.command("problems", context_settings=_PASSED_ON)
+def make_problems(context: typer.Context) -> None:
+    """Make the file of development problems; --help shows the options."""
+    from newfound_lab.pretrain.development import main
+
+    main(context.args)
+
+
+@pretrain.command("curves")
+def draw_curves(
+    folder: Annotated[Path, typer.Argument(help="Folder with log.jsonl and validation.jsonl.")],
+    picture: Annotated[Path, typer.Argument(help="Picture to write, PNG or SVG.")],
+) -> None:
+    """Draw losses and the accuracy on development tables over the steps of a training."""
+    from newfound_lab.pretrain.progress import write_progress
+
+    write_progress(folder / "log.jsonl", folder / "validation.jsonl", picture)
