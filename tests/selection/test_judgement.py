@@ -23,7 +23,7 @@ def ranking(*partitions: Any, within: float = 1.0, evidence: Evidence = TOLD, is
 
 
 def judged(choice: Ranking, found: Any, **facts: Any) -> Judgement:
-    return judge(choice, np.asarray(found), 2, **{"n_known": 5, "trained": 1.0, **facts})
+    return judge(choice, np.asarray(found), 2, **{"n_known": 5, "estimate": None, "trained": 1.0, **facts})
 
 
 FOUND = np.repeat([0, 1], 20)

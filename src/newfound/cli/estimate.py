@@ -78,4 +78,7 @@ def estimate(
         ],
         numbers=("novel classes", "probability"),
     )
-    output.finish({"n_classes": found.n_classes, "interval": [low, high], "curve": curve})
+    for doubt in found.doubts:
+        output.say(f"Doubt: {doubt}.")
+    doubts = list(found.doubts)
+    output.finish({"n_classes": found.n_classes, "interval": [low, high], "curve": curve, "doubts": doubts})

@@ -76,8 +76,8 @@ class AutoDiscoverer(NetworkDiscoverer):
         unlabelled rows' neighbours, share of these within classes, and agreement with the other candidates. ``print``
         shows it as a table, ``to_frame()`` makes a data frame.
     confidence_ : float
-        From 0 to 1: how far the best candidates agree with the classes that were found. Always 1 where there is but one
-        novel class, as there is nothing to choose.
+        From 0 to 1: how far the best candidates agree with the classes that were found. Where there is but one novel
+        class, there is nothing to choose: it is 1, or the probability that it is one class where that was estimated.
     class_confidence_ : ndarray of shape (n_novel_classes,)
         The same for each novel class.
     n_classes_estimate_ : NClassesEstimate
@@ -165,6 +165,7 @@ class AutoDiscoverer(NetworkDiscoverer):
             found[np.searchsorted(unlabelled, compared)],
             prepared.task.n_novel,
             n_known=prepared.task.n_known,
+            estimate=prepared.estimate,
             trained=trained,
         )
         return {

@@ -16,6 +16,8 @@ from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
 from newfound.routing import Forest, Routing, route
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.selection.separating import separating_column
+from newfound.selection.source_columns import SourceColumns
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
 from newfound.tables.cells import missing_mask
 from newfound.tables.task import DiscoveryTask
@@ -46,6 +48,8 @@ class Preparation:
         learned from models that have not seen the row.
     started : float
         Time of `time.monotonic` at which `fit` was called.
+    separating : str or None
+        A column that alone tells labelled from unlabelled rows.
     """
 
     encoder: TableEncoder
@@ -57,6 +61,7 @@ class Preparation:
     rng: np.random.RandomState
     calibrate: bool
     started: float
+    separating: str | None
 
     @property
     def forest(self) -> Forest | None:
@@ -80,6 +85,8 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     encoder = TableEncoder() if discoverer.encoder is None else clone(discoverer.encoder)
     rows = encoder.fit_table(table).transform_table(table)
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
+    columns = SourceColumns.of(encoder)
+    separating = separating_column(columns, rows, labels.codes)
     routing = None
     if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
         routing = route(task, discoverer.unlabelled, rng)
@@ -87,12 +94,13 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     estimate, n_novel = None, 0
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
-            estimate = estimate_from_rows(task.rows, task.codes, _seed_of_the_estimate(discoverer.random_state, rng))
+            seed = _seed_of_the_estimate(discoverer.random_state, rng)
+            estimate = estimate_from_rows(task.rows, task.codes, seed, columns=columns)
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)
     calibrate = calibrate and (routing is None or routing.unlabelled == "novel")
-    return Preparation(encoder, labels, names, task, routing, estimate, rng, calibrate, started)
+    return Preparation(encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating)
 
 
 def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:

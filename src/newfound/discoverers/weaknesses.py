@@ -9,8 +9,6 @@ import numpy as np
 from newfound.discoverers.fitted import Codes, Discovery, Floats
 from newfound.discoverers.preparation import Preparation
 from newfound.selection.judgement import doubts_of_the_numbers
-from newfound.selection.separating import separating_column
-from newfound.selection.source_columns import SourceColumns
 
 LOW_STABILITY = 0.6  # overlap of a class with that of the members, or of other samples, below which they disagree
 _MANY = 0.05  # share of the unlabelled rows that look like known classes from which on a reader should know
@@ -80,11 +78,10 @@ def _doubts_of_the_members(discovery: Discovery, n_novel: int) -> Iterator[str]:
 
 
 def _doubts_of_the_labelling(prepared: Preparation) -> Iterator[str]:
-    name = separating_column(SourceColumns.of(prepared.encoder), prepared.task.rows, prepared.task.codes)
-    if name is not None:
+    if prepared.separating is not None:
         yield (
-            f"column {name!r} alone tells labelled from unlabelled rows: if it says when, where or how rows were "
-            "collected, the novel classes may show no more than that; leave it out and compare"
+            f"column {prepared.separating!r} alone tells labelled from unlabelled rows: if it says when, where or how "
+            "rows were collected, the novel classes may show no more than that; leave it out and compare"
         )
 
 

@@ -50,6 +50,7 @@ def judge(
     n_novel: int,
     *,
     n_known: int,
+    estimate: NClassesEstimate | None,
     trained: float,
 ) -> Judgement:
     """Judge the choice of the novel classes that were found.
@@ -60,12 +61,17 @@ def judge(
     found : ndarray of shape (n,), int64
         Novel class of each unlabelled row that took part in the choice.
     n_novel, n_known : int
+    estimate : NClassesEstimate or None
+        Where the number of novel classes was estimated. Candidates cannot disagree about one class, so the confidence
+        in it is the probability that it is one.
     trained : float
         Share of the planned training that took place.
     """
     judges = ranking.partitions[:N_BEST]
     class_confidence = np.array([_overlap(found == j, judges) for j in range(n_novel)])
     shares = np.bincount(found, minlength=n_novel) / max(1, len(found))
+    if n_novel == 1 and estimate is not None:
+        class_confidence = np.array([estimate.curve[0]["combined"]])
     confidence = min(1.0, float(shares @ class_confidence)) if n_novel else 1.0  # shares are rounded
     weaknesses: list[str] = []
     if n_novel:
@@ -89,8 +95,9 @@ def doubts_of_the_numbers(n_rows: int, n_novel: int, estimate: NClassesEstimate 
     if n_rows < _FEW_ROWS * n_novel:
         yield f"there are only {n_rows} unlabelled rows for {n_novel} novel classes"
     if estimate is not None:
+        yield from estimate.doubts
         low, high = estimate.interval
-        if high - low > _WIDE * n_novel:
+        if high - low > _WIDE * n_novel and n_novel > 1:  # its own doubts say so of one class
             yield f"the number of novel classes is uncertain: from {low} to {high} are plausible"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
 from newfound.selection.criteria import SCALED, CountingTask, Curves, criteria_curves
 from newfound.selection.hidden_task import HiddenTask
+from newfound.selection.one_class import Rehearsals, doubts_of_one, most_for_one, with_caution
+from newfound.selection.parting import parting_column
+from newfound.selection.source_columns import SourceColumns
 from newfound.tables import TableEncoder, as_table, read_labels
 
 Codes = NDArray[np.int64]
@@ -91,12 +94,16 @@ class NClassesEstimate:
     criteria : Records
         For each ``criterion`` the number of classes it would choose alone (``n_classes``; what the prior says if it
         has no preference), and its ``weight``. The first is the prior, which looks at no row.
+    doubts : tuple of str
+        What speaks against the estimate, in words, where it is one class or the count alone says so: there a mistake
+        hides most. Empty elsewhere.
     """
 
     n_classes: int
     interval: tuple[int, int]
     curve: Records
     criteria: Records
+    doubts: tuple[str, ...] = ()
 
     def plot(self, path: str | PathLike[str] | None = None) -> Any:
         """Draw the probability of each number of classes, and the criteria behind it.
@@ -122,7 +129,8 @@ class NClassesEstimate:
 
     def __repr__(self) -> str:
         low, high = self.interval
-        return f"NClassesEstimate(n_classes={self.n_classes}, interval=({low}, {high}))"
+        doubts = f", doubts={list(self.doubts)}" if self.doubts else ""
+        return f"NClassesEstimate(n_classes={self.n_classes}, interval=({low}, {high}){doubts})"
 
 
 def estimate_n_novel_classes(
@@ -136,7 +144,10 @@ def estimate_n_novel_classes(
     """Estimate how many novel classes the unlabelled rows of a table hold.
 
     Criteria are measured for every number of classes, and combined into a probability. Some of the known classes are
-    then hidden, several times, and counted in the same way: criteria that find their number get more weight.
+    then hidden, several times, and counted in the same way: criteria that find their number get more weight. One class
+    is the count that hides most where it is wrong. Its probability is held down by how often several classes are taken
+    for one, also among the hidden ones, and by a column that parts the unlabelled rows into groups more clearly than
+    any known class.
 
     Parameters
     ----------
@@ -179,11 +190,15 @@ def estimate_n_novel_classes(
         raise InputError.about("y", "has no unlabelled rows to count classes of", "Mark them with -1, None or NaN.")
     used = TableEncoder() if encoder is None else clone(encoder)
     rows = used.fit_table(table).transform_table(table)
-    return estimate_from_rows(rows, labels.codes, rng, max_classes=max_classes)
+    return estimate_from_rows(rows, labels.codes, rng, max_classes=max_classes, columns=SourceColumns.of(used))
 
 
 def estimate_from_rows(
-    rows: Floats, codes: Codes, random_state: Any, max_classes: int | None = None
+    rows: Floats,
+    codes: Codes,
+    random_state: Any,
+    max_classes: int | None = None,
+    columns: SourceColumns | None = None,
 ) -> NClassesEstimate:
     """Estimate how many novel classes encoded rows hold.
 
@@ -196,6 +211,8 @@ def estimate_from_rows(
     random_state : int, RandomState or None
     max_classes : int, optional
         20 unless told.
+    columns : SourceColumns, optional
+        The columns behind the rows, to look for one that parts the unlabelled rows.
 
     Returns
     -------
@@ -208,12 +225,21 @@ def estimate_from_rows(
     prior, weights = (_PRIOR, _WEIGHTS) if n_known else (_BLIND_PRIOR, _BLIND_WEIGHTS)
     task = _drawn_task(rows, codes, unlabelled, known, _MOST_UNLABELLED, rng)
     n_classes = _countable(task.unlabelled, max(most, SCALED))
+    rehearsals = Rehearsals()
     with one_thread():
         curves = criteria_curves(task, n_classes, rng) if len(n_classes) > 1 else {}
         if curves and n_known >= _FEWEST_KNOWN:
-            weights = _tuned(weights, list(_hidden_tasks(rows, codes, rng)), rng)
+            weights, rehearsals = _tuned(weights, list(_hidden_tasks(rows, codes, rng)), rng)
     short = {name: curve[:most] for name, curve in curves.items()}
-    return _conclude(prior.curve(n_classes[:most], n_known), short, {**weights, **_FIXED_WEIGHTS})
+    weights = {**weights, **_FIXED_WEIGHTS}
+    start = prior.curve(n_classes[:most], n_known)
+    probability = np.exp(log_softmax(start + sum(weights[name] * curve for name, curve in short.items())))
+    if len(probability) == 1 or _median(probability) > 1:
+        return _conclude(start, short, weights, probability)
+    parting = None if columns is None else parting_column(columns, rows, codes, rng)
+    cautious = with_caution(probability, parting, most_for_one(parting, rehearsals))
+    found = _conclude(start, short, weights, cautious)
+    return replace(found, doubts=tuple(doubts_of_one(found.n_classes, found.interval, cautious, parting)))
 
 
 def _countable(rows: Floats, most: int) -> Codes:
@@ -260,8 +286,8 @@ def _numbers_hidden(n_known: int, rng: np.random.RandomState) -> Codes:
 
 def _tuned(
     weights: Mapping[str, float], tasks: Sequence[tuple[HiddenTask, CountingTask]], rng: np.random.RandomState
-) -> dict[str, float]:
-    """Shift weights towards those under which the numbers of hidden classes are probable."""
+) -> tuple[dict[str, float], Rehearsals]:
+    """Shift weights towards those under which the numbers of hidden classes are probable; and say how they fare."""
     names, start = list(weights), np.array(list(weights.values()))
     examples: list[tuple[Floats, Floats, Floats]] = []
     for hidden, task in tasks:
@@ -282,7 +308,8 @@ def _tuned(
         return loss, slope
 
     found = minimize(misfit, start, jac=True, method="L-BFGS-B")
-    return dict(zip(names, map(float, found.x), strict=True))
+    counts = [_median(np.exp(log_softmax(features @ found.x + prior))) for features, prior, _ in examples]
+    return dict(zip(names, map(float, found.x), strict=True)), Rehearsals(len(counts), counts.count(1))
 
 
 def _target(n_classes: Codes, truth: int) -> Floats:
@@ -301,10 +328,8 @@ def _fixed(curves: Curves) -> Floats:
 # ---- the estimate
 
 
-def _conclude(prior: Floats, curves: Curves, weights: Mapping[str, float]) -> NClassesEstimate:
-    """Combine the prior (K,) and weighted curves (K,) into an estimate."""
-    combined = prior + sum(weights[name] * curve for name, curve in curves.items())
-    probability = np.exp(log_softmax(combined))
+def _conclude(prior: Floats, curves: Curves, weights: Mapping[str, float], probability: Floats) -> NClassesEstimate:
+    """Make an estimate of a probability (K,), and show the prior (K,) and the weighted curves (K,) behind it."""
     chosen = _median(probability)
     expected = _median(np.exp(log_softmax(prior)))
     shown = {"prior": prior - prior.max(), **{name: curves[name] for name in weights if name in curves}}

@@ -1,0 +1,117 @@
+"""One novel class as an estimate carries doubt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import newfound as nf
+from newfound.selection import n_classes, one_class
+from newfound.selection.one_class import Rehearsals, doubts_of_one, most_for_one, with_caution
+from newfound.selection.parting import Parting
+
+FOUR = Parting("mark", 4)
+
+
+@given(st.integers(0, 5), st.integers(0, 4))
+def test_rehearsals_that_fail_leave_less_for_one(n_tasks: int, n_wrong: int) -> None:
+    n_wrong = min(n_wrong, n_tasks)
+    here = most_for_one(None, Rehearsals(n_tasks, n_wrong))
+    assert 0 < most_for_one(FOUR, Rehearsals(n_tasks, n_wrong)) < here < 1
+    assert (
+        most_for_one(None, Rehearsals(n_tasks + 1, n_wrong + 1))
+        < here
+        < most_for_one(None, Rehearsals(n_tasks + 1, n_wrong))
+    )
+
+
+@given(st.lists(st.floats(0.01, 1), min_size=2, max_size=20), st.floats(0.05, 0.95), st.sampled_from([None, FOUR]))
+def test_caution_keeps_a_probability(weights: list[float], most: float, parting: Parting | None) -> None:
+    before = np.array(weights) / np.sum(weights)
+    after = with_caution(before, parting, most)
+    assert after.sum() == pytest.approx(1)
+    assert after[0] == pytest.approx(min(before[0], most))
+    if parting is None:
+        np.testing.assert_allclose(after[1:] / after[1:].sum(), before[1:] / before[1:].sum())
+
+
+def test_the_groups_of_a_column_draw_the_rest() -> None:
+    even = np.array([0.9, *[0.1 / 9] * 9])
+    assert with_caution(even, FOUR, 0.3)[1:].argmax() + 2 == 4
+    sure = np.zeros(5)
+    sure[0] = 1.0  # nothing is left for others
+    assert with_caution(sure, FOUR, 0.3)[1:].argmax() + 2 == 4
+    assert with_caution(sure, FOUR, 0.3).sum() == pytest.approx(1)
+
+
+def test_what_is_said() -> None:
+    said = doubts_of_one(1, (1, 2), np.array([0.7, 0.3]), None)
+    assert said == [
+        "there may be more than one novel class, 1 to 2 are plausible; that it is one has a probability of 70%"
+    ]
+    (said_of_a_column,) = doubts_of_one(3, (1, 4), np.array([0.3, 0.3, 0.4]), FOUR)
+    assert "column 'mark' alone parts them into 4 groups" in said_of_a_column
+
+
+def one_mark(n: int = 80, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Two wide known classes, and four novel ones that look like one but for a number that marks them all."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(6), n)
+    rows = rng.normal(size=(len(truth), 8)) + 6 * rng.normal(size=8)
+    for code in range(2):
+        parts = 6 * rng.normal(size=8) + rng.normal(size=(4, 8))
+        rows[truth == code] = parts[rng.integers(4, size=n)] + rng.normal(size=(n, 8))
+    X = pd.DataFrame(rows, columns=[f"x{i}" for i in range(8)])
+    novel = truth >= 2
+    X["mark"] = np.where(novel, 2.0 * truth + 0.1 * rng.normal(size=len(truth)), 5 * rng.normal(size=len(truth)))
+    return X, np.where(novel, -1, truth)
+
+
+def test_one_column_that_marks_the_classes_is_told() -> None:
+    X, y = one_mark()
+    estimate = nf.estimate_n_novel_classes(X, y, random_state=0)
+    assert estimate.n_classes > 1
+    assert estimate.interval[1] >= 4
+    assert "'mark' alone parts them into 4 groups" in estimate.doubts[0]
+    assert "'mark'" in repr(estimate)
+    without = nf.estimate_n_novel_classes(X.drop(columns="mark"), y, random_state=0)
+    assert without.n_classes == 1
+    assert without.curve[0]["combined"] <= one_class._RIGHT + 1e-9
+    assert without.doubts[0].startswith("there may be more than one novel class")
+
+
+def test_discoverers_pass_the_doubt_on() -> None:
+    X, y = one_mark()
+    with pytest.warns(UserWarning, match="'mark' alone parts them into 4 groups"):
+        model = nf.KMeansDiscoverer("auto", random_state=0).fit(X, y)
+    assert any("'mark' alone parts them" in reason for reason in model.weaknesses_)
+    assert model.n_classes_estimate_ == nf.estimate_n_novel_classes(X, y, random_state=0)
+
+
+def test_an_estimate_of_one_is_the_confidence_in_it() -> None:
+    X, y = one_mark()
+    with pytest.warns(UserWarning, match="more than one novel class"):
+        model = nf.AutoDiscoverer(n_members=1, training_steps=20, random_state=0).fit(X.drop(columns="mark"), y)
+    assert model.n_novel_classes_ == 1
+    assert model.confidence_ == pytest.approx(model.n_classes_estimate_.curve[0]["combined"])
+    assert model.class_confidence_.tolist() == [model.confidence_]
+
+
+def test_rehearsals_count_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Criteria that always see one class take the hidden ones for one, too, and lose their credit."""
+    rng = np.random.default_rng(0)
+    rows, codes = rng.normal(size=(200, 3)), np.repeat([0, 1, 2, 3, -1], 40)
+
+    def ones(task: Any, numbers: np.ndarray, rng: Any) -> dict[str, np.ndarray]:
+        curves = dict.fromkeys([*n_classes._WEIGHTS, *n_classes._FIXED_WEIGHTS], np.zeros(len(numbers)))
+        return curves | {"halves": np.where(numbers == 1, 50.0, 0.0)}
+
+    monkeypatch.setattr(n_classes, "criteria_curves", ones)
+    monkeypatch.setattr(n_classes, "_FIRMNESS", 1e6)
+    estimate = n_classes.estimate_from_rows(rows, codes, 0)
+    assert estimate.curve[0]["combined"] == pytest.approx(most_for_one(None, Rehearsals(5, 5)))
