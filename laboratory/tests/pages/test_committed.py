@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from newfound_lab.pages import figures as drawing
-from newfound_lab.pages import label_free_figures
+from newfound_lab.pages import label_free_figures, mixed_figures
 from newfound_lab.pages.figures import write_figures
 from newfound_lab.pages.page import figures_in, fill
 from newfound_lab.runner.results import ResultFile
@@ -27,7 +27,7 @@ def committed_lines() -> list[dict[str, Any]]:
 @pytest.fixture
 def without_drawing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the pictures, which take a minute; their captions stay."""
-    for module in (drawing, label_free_figures):
+    for module in (drawing, label_free_figures, mixed_figures):
         for name in [name for name in vars(module) if name.startswith("write_") and name != "write_figures"]:
             monkeypatch.setattr(module, name, lambda *_, **__: None)
 

@@ -15,7 +15,7 @@ from tests.pictures.common import Catcher, assert_drawn, assert_readable, catche
 __all__ = ["catcher"]
 
 PAPERS = {"main", "ablation", "ablation_label_free", "sweep", "threshold", "search"}
-OVERALL = PAPERS | {"label_free", "label_free_ranks", "n_classes"}
+OVERALL = PAPERS | {"label_free", "label_free_ranks", "n_classes", "mixed_shares", "mixed_estimates", "mixed_auroc"}
 OF_A_DATASET = {"coefficients_satimage", "coefficients_mnist", "map_human", "pairs_satimage"}
 
 

@@ -32,7 +32,7 @@ def trial(method: str = "tabular_ncd", seed: int = 0, **others: Any) -> Trial:
 # ---- packs
 
 
-@pytest.mark.parametrize("suite", ["all", "label-free", "open-world"])
+@pytest.mark.parametrize("suite", ["all", "label-free", "open-world", "mixed"])
 def test_packs_hold_every_trial_once_and_in_an_order_that_stays(suite: str) -> None:
     trials = plan(suite)
     packs = pack(trials)

@@ -7,6 +7,7 @@ import pytest
 from newfound.errors import InputError
 from newfound.registry import registered
 from newfound_lab.datasets import names
+from newfound_lab.datasets.mixed import Mixture
 from newfound_lab.paper.published import SETTINGS
 from newfound_lab.runner.methods import _OTHER_NAMES
 from newfound_lab.suites.experiments import (
@@ -18,6 +19,7 @@ from newfound_lab.suites.experiments import (
     experiments_of,
     plan,
 )
+from newfound_lab.suites.mixed import MIXED_DATASETS, MIXED_EXPERIMENTS, MIXED_METHODS
 
 
 def test_every_name_is_known_to_the_rest() -> None:
@@ -27,7 +29,7 @@ def test_every_name_is_known_to_the_rest() -> None:
     assert set(SUITES["paper"]) | {"census"} == set(SETTINGS)
 
 
-@pytest.mark.parametrize("suite", ["all", "label-free", "open-world"])
+@pytest.mark.parametrize("suite", ["all", "label-free", "open-world", "mixed"])
 def test_no_trial_is_planned_twice(suite: str) -> None:
     trials = plan(suite)
     assert max(Counter(trial.key for trial in trials).values()) == 1
@@ -67,7 +69,7 @@ def test_sweeps_cover_the_ranges_of_the_paper() -> None:
 
 
 def test_every_experiment_has_every_benchmark_of_the_paper() -> None:
-    for experiment in EXPERIMENTS:
+    for experiment in EXPERIMENTS.keys() - MIXED_EXPERIMENTS:
         assert {t.dataset for t in plan("paper", experiments=[experiment])} == set(SUITES["paper"])
 
 
@@ -103,8 +105,30 @@ def test_the_open_world_has_four_methods_on_four_benchmarks_own_classes_with_thr
     assert set(counts.values()) == {3}
 
 
+def test_mixtures_are_measured_with_every_router_and_the_oracle_is_told() -> None:
+    trials = plan("mixed")
+    assert {t.dataset for t in trials} == set(MIXED_DATASETS)
+    assert len(MIXED_DATASETS) == 30
+    assert {t.method for t in trials} == set(MIXED_METHODS)
+    for trial in trials:
+        Mixture(**trial.settings)
+        assert (trial.regime == "oracle") == (trial.method in ("oracle", "supervised", "auto_oracle"))
+    main = Counter(t.method for t in plan("mixed", datasets=["glass"], experiments=["mixed"]))
+    assert set(main.values()) == {3}
+    shares = {t.settings["known_share"] for t in trials if "known_share" in t.settings}
+    assert shares == {0.0, 0.1, 0.3, 0.5, 0.8, 1.0}
+
+
+@pytest.mark.parametrize(
+    "options", [{"datasets": ["letter"], "methods": ["kmeans"]}, {"datasets": ["pendigits"]}, {"experiments": ["main"]}]
+)
+def test_the_suite_of_mixtures_has_names_of_its_own(options: dict[str, list[str]]) -> None:
+    with pytest.raises(InputError, match="but expected some of"):
+        plan("mixed", **options)  # type: ignore[arg-type]
+
+
 def test_suites_with_experiments_of_their_own_share_none() -> None:
-    own = [set(experiments_of(suite)) for suite in ("all", "label-free", "open-world")]
+    own = [set(experiments_of(suite)) for suite in ("all", "label-free", "open-world", "mixed")]
     assert sum(map(len, own)) == len(set.union(*own)) == len(EXPERIMENTS)
     for suite in ("paper", "extra", "all"):
         assert {t.experiment for t in plan(suite)} - {"searched"} <= own[0]
