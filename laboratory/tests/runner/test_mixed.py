@@ -69,6 +69,19 @@ def test_scores_are_those_of_the_unlabelled_rows_and_of_the_test_rows() -> None:
     assert line["share"] == pytest.approx(1 - problem.is_novel.mean(), abs=1e-4)
 
 
+def test_the_router_is_asked_once_and_a_fit_with_its_answer_is_that_of_a_user() -> None:
+    lines = lines_of("mixed", "routed", "routed_counted")
+    problem = load_problem(plan("mixed", datasets=["glass"], n_seeds=1)[0], None)
+    free, known = problem.unlabelled, problem.known_classes.astype(str)
+    for method, k in (("routed", 3), ("routed_counted", "auto")):
+        model = WhitenedKMeans(k, unlabelled="auto", random_state=0).fit(problem.X_train, problem.y_train)
+        expected = open_world_accuracy(problem.train_truth.astype(str)[free], model.labels_[free], known)
+        assert lines[method]["all_acc"] == pytest.approx(expected, abs=1e-4)
+        assert lines[method]["n_found"] == model.n_novel_classes_
+        assert lines[method]["known_share"] == pytest.approx(float(model.known_share_), abs=1e-4)
+    assert lines["routed_counted"]["fit_seconds"] > 0.5 * lines["routed"]["fit_seconds"]
+
+
 def test_nothing_novel_and_all_novel() -> None:
     known = lines_of("mixed_known", "routed", "knn_distance", "oracle", "all_novel")
     assert {line["n_novel"] for line in known.values()} == {0}
