@@ -71,12 +71,13 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
                 "rename",
                 "merge",
                 "split",
+                "to-labels",
                 "demo",
                 "info",
                 "bench",
             ],
         ),
-        (["bench"], ["run", "status", "list", "tables", "figures", "page", "research"]),  # of newfound-lab
+        (["bench"], ["run", "status", "list", "tables", "figures", "page", "research", "pretrain"]),  # of newfound-lab
     ],
 )
 def test_help_names_every_command_in_full(

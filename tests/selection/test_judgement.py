@@ -63,6 +63,7 @@ def test_doubts(facts: dict[str, Any], choice: Ranking, words: str) -> None:
 
 def test_doubts_of_the_numbers() -> None:
     assert [*doubts_of_the_numbers(8, 2, None)] == ["there are only 8 unlabelled rows for 2 novel classes"]
+    assert [*doubts_of_the_numbers(1, 1, None)] == ["there is only 1 unlabelled row for 1 novel class"]
     assert [*doubts_of_the_numbers(20, 2, None)] == []
     estimate = NClassesEstimate(2, (1, 6), Records(), Records())
     (doubt,) = doubts_of_the_numbers(20, 2, estimate)

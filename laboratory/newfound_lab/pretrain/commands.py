@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 pretrain = typer.Typer(
-    help="Train the in-context network on synthetic tables; laboratory/newfound_lab/pretrain/README.md says how.",
+    help="Train the in-context network on synthetic tables.\n\nlaboratory/newfound_lab/pretrain/README.md says how.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -22,6 +22,7 @@ from newfound.cli.explain import explain
 from newfound.cli.info import info
 from newfound.cli.output import printable
 from newfound.cli.predict import predict
+from newfound.cli.to_labels import to_labels
 from newfound.cli.tune import tune
 from newfound.cli.wording import in_words
 from newfound.errors import InputError, NewfoundError, TrainingInterrupted
@@ -38,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, split, demo, info):
+for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, split, to_labels, demo, info):
     app.command()(_command)
 app.command(context_settings=HANDED_OVER)(bench)
 

@@ -69,7 +69,7 @@ def merge(
     if len({name.strip() for name in classes}) < 2:
         raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
     found = load_model(model)
-    found.merge([_class(name, found) for name in classes], into=None if into is None else _typed(into, found))
+    found.merge([class_named(name, found) for name in classes], into=None if into is None else _typed(into, found))
     _finish(found, _place(model, out, force), output)
 
 
@@ -100,7 +100,7 @@ def split(
     if parts < 2:
         raise InputError(f"Got --parts {parts}, but a class is split into 2 or more.")
     found = load_model(model)
-    class_ = _class(name, found)
+    class_ = class_named(name, found)
     columns = read_columns(read_table_file(table, Format(delimiter, encoding, decimal, sheet), output), output)
     with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
         found.split(class_, parts, columns, training=training)
@@ -141,7 +141,7 @@ def _pairs(texts: list[str], model: BaseDiscoverer) -> dict[Any, Any]:
         if not places:
             raise InputError(f"Got {text}, but expected OLD=NEW, such as novel_0=worm.")
         place = next((place for place in places if text[:place] in names), places[0])
-        old, new = _class(text[:place], model), text[place + 1 :].strip()
+        old, new = class_named(text[:place], model), text[place + 1 :].strip()
         if not new:
             raise InputError(f"Got {text}, which has no name after the equals sign; expected OLD=NEW.")
         if old in pairs:
@@ -150,7 +150,7 @@ def _pairs(texts: list[str], model: BaseDiscoverer) -> dict[Any, Any]:
     return pairs
 
 
-def _class(name: str, model: BaseDiscoverer) -> Any:
+def class_named(name: str, model: BaseDiscoverer) -> Any:
     """Return the class that files call by this name, in the type that the model has."""
     from newfound.cli.labelling import class_names
 

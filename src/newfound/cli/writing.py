@@ -99,21 +99,14 @@ def write_labels(place: Path | TextIO, file: TableFile, found: Mapping[str, Iter
 
     The delimiter is that of the table; a byte order mark is written where it had one, for the programs that need it.
     """
-    import csv
+    from newfound.tables.files.writing import encoding_of, write_rows
 
     if isinstance(place, Path):
-        encoding = "utf-8-sig" if file.encoding in ("utf-8-sig", "utf-16") else "utf-8"
-        with place.open("w", encoding=encoding, errors="replace", newline="") as stream:
+        with place.open("w", encoding=encoding_of(file), errors="replace", newline="") as stream:
             write_labels(stream, file, found)
         return
-    plain, quoted = (
-        csv.writer(place, delimiter=file.delimiter or ",", lineterminator="\n", quoting=quoting)
-        for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
-    )
     rows = ([*row, *further] for row, *further in zip(file.text_rows(), *found.values(), strict=True))
-    for cells in itertools.chain([[*file.names, *found]], rows):
-        # a carriage return ends a line for who reads it, but csv does not quote it in all versions of Python
-        (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
+    write_rows(place, itertools.chain([[*file.names, *found]], rows), file.delimiter)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

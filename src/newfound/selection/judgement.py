@@ -93,7 +93,11 @@ def doubts_of_the_numbers(n_rows: int, n_novel: int, estimate: NClassesEstimate 
         Where the number of novel classes was estimated.
     """
     if n_rows < _FEW_ROWS * n_novel:
-        yield f"there are only {n_rows} unlabelled rows for {n_novel} novel classes"
+        rows, classes = (
+            f"{n_rows} unlabelled row{'s' * (n_rows != 1)}",
+            f"{n_novel} novel class{'es' * (n_novel != 1)}",
+        )
+        yield f"there {'is' if n_rows == 1 else 'are'} only {rows} for {classes}"
     if estimate is not None:
         yield from estimate.doubts
         low, high = estimate.interval
