@@ -19,10 +19,12 @@ def build(
 ) -> BaseDiscoverer:
     """Make a discoverer for a benchmark, with its own preparation of the columns.
 
-    The number of novel classes is the true one where ``n_novel`` is None.
+    The number of novel classes is the true one where ``n_novel`` is None. In a benchmark all unlabelled rows are of
+    novel classes, and every method is told so.
     """
     discoverer: Any = registered()[_OTHER_NAMES.get(method, method)].load()
     where = {"device": device} if method in NETWORKS else {}
     k = len(data.novel_classes) if n_novel is None else n_novel
-    built: BaseDiscoverer = discoverer(k, encoder=data.encoder(), random_state=seed, **where, **settings)
+    told = {"unlabelled": "novel", "encoder": data.encoder(), "random_state": seed}
+    built: BaseDiscoverer = discoverer(k, **told, **where, **settings)
     return built

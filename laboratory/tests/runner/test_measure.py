@@ -16,7 +16,7 @@ from newfound.metrics import novel_scores
 from newfound_lab.runner import exhibits
 from newfound_lab.runner.measure import measure, pack, weight
 from newfound_lab.runner.methods import build
-from newfound_lab.suites.experiments import plan
+from newfound_lab.suites.experiments import METHOD_NAMES, plan
 from newfound_lab.suites.trials import Protocol, Trial, key_of
 
 SHORT: dict[str, Any] = {"epochs": 3, "pretrain_epochs": 1}
@@ -89,6 +89,11 @@ def test_packed_seeds_have_the_scores_of_each_seed_alone() -> None:
         assert line["known_acc"] == pytest.approx(known.mean(), abs=0.02)
         assert (line["n_packed"], line["n_novel"], line["seed"]) == (2, 5, seed)
         assert key_of(line) == trial(seed=seed).key
+
+
+@pytest.mark.parametrize("method", METHOD_NAMES)
+def test_every_method_is_told_that_all_unlabelled_rows_are_novel(method: str) -> None:
+    assert build(method, datasets.load("digits"), {}, 0, "cpu").unlabelled == "novel"
 
 
 def test_a_line_says_what_it_took_and_on_what() -> None:
