@@ -175,12 +175,12 @@ def test_where_all_are_taken_for_novel_nothing_else_changes(monkeypatch: pytest.
 
 
 def test_what_the_router_says_is_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    is_novel = NOVEL[FREE]
-    monkeypatch.setattr(preparation, "route", routed("mixed", is_novel, known=1))
-    model = PLAIN(unlabelled="mixed").fit(rows(), LABELS)
-    assert (model.labels_[FREE & ~NOVEL] == 1).all()
-    assert np.isin(model.labels_[NOVEL], model.novel_classes_).all()
-    assert float(model.known_share_) == 1 - is_novel.mean()
+    one_class = TRUTH[FREE] == 3
+    monkeypatch.setattr(preparation, "route", routed("mixed", one_class, known=1))
+    model = PLAIN(n_novel_classes=1, unlabelled="mixed").fit(rows(), LABELS)
+    assert np.mean(model.labels_[TRUTH == 2] == 1) > 0.9
+    assert np.mean(model.labels_[TRUTH == 3] == model.novel_classes_[0]) > 0.9
+    assert float(model.known_share_) == 1 - one_class.mean()
 
 
 def test_an_earlier_routing_leaves_no_trace() -> None:
@@ -210,6 +210,43 @@ def test_the_same_seed_gives_the_same_labels() -> None:
     assert_array_equal(one.labels_, other.labels_)
     assert_array_equal(one.predict_proba(rows(1)), other.predict_proba(rows(1)))
     assert clone(one).unlabelled == "mixed"
+
+
+# ---- probabilities
+
+
+def test_probabilities_are_the_answers_to_two_questions(mixed: dict[Maker, Any]) -> None:
+    model = mixed[PLAIN]
+    encoded = model._encode(rows(1))
+    routed, inner, sharp = model._forest.proba(encoded), model._state.novel_proba(encoded), 1 / model.temperature_
+    assert model.temperature_ != 1
+    expected = np.zeros((len(routed), 4))
+    for i, one in enumerate(routed):
+        known, novel = one[:2].sum() ** sharp, one[2] ** sharp
+        expected[i, :2] = known / (known + novel) * one[:2] ** sharp / (one[:2] ** sharp).sum()
+        expected[i, 2:] = novel / (known + novel) * inner[i]
+    assert_allclose(model.predict_proba(rows(1)), expected, atol=1e-12)
+
+
+def test_the_temperature_makes_probabilities_mean_what_they_say() -> None:
+    """Two known classes and a novel one that overlap a little: a forest alone is too unsure of them."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=1500)
+    X = 1.5 * truth[:, None] + rng.normal(0, 0.4, (1500, 1))
+    y = np.where((truth < 2) & (rng.random(1500) < 0.5), truth, -1)
+    fitted = {flag: kmeans(n_novel_classes=1, unlabelled="mixed").fit(X, y, calibrate=flag) for flag in (True, False)}
+    assert fitted[False].temperature_ == 1
+    new = rng.integers(3, size=3000)
+    proba = {
+        flag: model.predict_proba(1.5 * new[:, None] + rng.normal(0, 0.4, (3000, 1))) for flag, model in fitted.items()
+    }
+    surprise = {flag: -np.log(one[np.arange(3000), new] + 1e-9).mean() for flag, one in proba.items()}
+    assert surprise[True] < 0.9 * surprise[False]
+
+
+def test_too_few_labelled_rows_for_a_temperature() -> None:
+    y = np.where(np.isin(np.arange(len(TRUTH)), [0, 1, N_EACH, N_EACH + 1]), TRUTH, -1)
+    assert quiet(PLAIN(unlabelled="mixed"), rows(), y).temperature_ == 1
 
 
 # ---- unsure
@@ -299,12 +336,10 @@ def test_rows_that_no_known_class_fits_get_one_all_the_same(monkeypatch: pytest.
 
 
 def test_fewer_rows_than_novel_classes_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    is_novel = np.zeros(FREE.sum(), dtype=bool)
-    is_novel[-2:] = True
-    monkeypatch.setattr(preparation, "route", routed("mixed", is_novel))
-    with pytest.warns(UserWarning, match="Got n_novel_classes=4, but only 2 unlabelled rows were taken for novel"):
-        model = PLAIN(n_novel_classes=4, unlabelled="mixed").fit(rows(), LABELS)
-    assert model.n_novel_classes_ == 2
+    monkeypatch.setattr(preparation, "route", routed("mixed", TRUTH[FREE] == 3))
+    with pytest.warns(UserWarning, match=r"Got n_novel_classes=60, but only \d\d unlabelled rows were taken"):
+        model = PLAIN(n_novel_classes=60, unlabelled="mixed").fit(rows(), LABELS)
+    assert model.n_novel_classes_ == np.isin(model.labels_, model.novel_classes_).sum() > 30
 
 
 @of_each_kind

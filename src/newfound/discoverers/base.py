@@ -56,7 +56,8 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     Attributes
     ----------
     temperature_ : float
-        Temperature of the probabilities, fitted to known rows that were held out; 1.0 where there was none.
+        Temperature of the probabilities, fitted to known rows that were held out; 1.0 where there was none. Where known
+        and novel rows are mixed, it is that of the router.
     curation_ : Curation
         What was merged and split since `fit`.
     weaknesses_ : list of str
@@ -106,7 +107,8 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             Known classes as integers, strings, booleans or categories; -1, None or NaN where a row is unlabelled.
         calibrate : bool, default=True
             Whether a tenth of the known rows, where there are enough, is held out of the training, so that
-            probabilities can be compared with what happens and corrected. False learns from all rows.
+            probabilities can be compared with what happens and corrected. False learns from all rows. Where known and
+            novel rows are mixed, nothing is held out, and False only leaves the correction out.
 
         Returns
         -------
@@ -308,7 +310,9 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     @property
     def _predicting(self) -> FittedState:
         """What predicts: the discoverer's own state, behind the router where there is one."""
-        return self._state if self._forest is None else RoutedState(self._state, self._forest, self._n_found)
+        if self._forest is None:
+            return self._state
+        return RoutedState(self._state, self._forest, self._n_found, self.temperature_)
 
     @property
     def _n_found(self) -> int:
@@ -346,7 +350,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.labels_ = self.classes_[labels.codes_with(discovery.found)]
         if discovery.member_found is not None:
             self.member_labels_ = self.classes_[labels.codes_with(discovery.member_found)]
-        self.temperature_ = discovery.temperature
+        self.temperature_ = discovery.temperature if prepared.forest is None else prepared.temperature
         self.history_ = discovery.history
         self._state = discovery.state
         self._forest = prepared.forest
@@ -409,7 +413,9 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _curated_proba(self, rows: Floats) -> Floats:
         """Probabilities of all classes as users know them; (n, d) to (n, n_classes)."""
-        found = at_temperature(self._predicting.proba(rows), self.temperature_)
+        found = self._predicting.proba(rows)
+        if self._forest is None:
+            found = at_temperature(found, self.temperature_)
         return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)
 
     def _curated_novel_proba(self, rows: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from newfound.discoverers.routed import forest_temperature
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
@@ -39,13 +40,14 @@ class Preparation:
         The rows that came with a label, and those in which novel classes are sought.
     routing : Routing or None
         What the router says of the unlabelled rows, where it was asked.
+    temperature : float
+        Of the router's probabilities, where known and novel rows are mixed; 1.0 elsewhere.
     estimate : NClassesEstimate or None
         How many novel classes there may be, where that had to be estimated.
     rng : RandomState
         For every random choice that follows.
     calibrate : bool
-        Whether known rows are held out to fit the temperature to. The probabilities of the router need none: they are
-        learned from models that have not seen the row.
+        Whether known rows are held out to fit the temperature of the discoverer's own probabilities to.
     started : float
         Time of `time.monotonic` at which `fit` was called.
     separating : str or None
@@ -57,6 +59,7 @@ class Preparation:
     novel_classes: NDArray[Any]
     task: DiscoveryTask
     routing: Routing | None
+    temperature: float
     estimate: NClassesEstimate | None
     rng: np.random.RandomState
     calibrate: bool
@@ -87,10 +90,13 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
     columns = SourceColumns.of(encoder)
     separating = separating_column(columns, rows, labels.codes)
-    routing = None
+    routing, temperature = None, 1.0
     if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
         routing = route(task, discoverer.unlabelled, rng)
-        labels, task = _routed(labels, task, routing)
+        if routing.unlabelled == "mixed":
+            temperature = forest_temperature(task, routing, rng) if calibrate else 1.0
+            calibrate = False
+            labels, task = _routed(labels, task, routing)
     estimate, n_novel = None, 0
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
@@ -99,14 +105,18 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)
-    calibrate = calibrate and (routing is None or routing.unlabelled == "novel")
-    return Preparation(encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating)
+    return Preparation(
+        encoder, labels, names, task, routing, temperature, estimate, rng, calibrate, started, separating
+    )
 
 
 def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:
     """Give unlabelled rows of known classes theirs, and leave them out of the task."""
     unlabelled = np.flatnonzero(labels.unlabelled)
-    known = unlabelled[~routing.is_novel]
+    # As the forest will predict them: it smooths what was said of each row alone, and is right more often.
+    proba = routing.forest.proba(task.unlabelled_rows)
+    is_known = proba[:, -1] <= 0.5 if routing.is_novel.any() else np.ones(len(proba), dtype=bool)
+    known = unlabelled[is_known]
     if len(known) == len(unlabelled):
         warn_user(
             Message(
@@ -117,7 +127,7 @@ def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labe
             )
         )
     codes = labels.codes.copy()
-    codes[known] = routing.known_codes[~routing.is_novel]
+    codes[known] = proba[is_known, :-1].argmax(axis=1)
     return replace(labels, codes=codes), task.take(np.setdiff1d(np.arange(len(codes)), known))
 
 
