@@ -108,7 +108,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         calibrate : bool, default=True
             Whether a tenth of the known rows, where there are enough, is held out of the training, so that
             probabilities can be compared with what happens and corrected. False learns from all rows. Where known and
-            novel rows are mixed, nothing is held out, and False only leaves the correction out.
+            novel rows are mixed, nothing has to be held out, and it makes no difference.
 
         Returns
         -------

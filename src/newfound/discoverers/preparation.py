@@ -94,8 +94,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
         routing = route(task, discoverer.unlabelled, rng)
         if routing.unlabelled == "mixed":
-            temperature = forest_temperature(task, routing, rng) if calibrate else 1.0
-            calibrate = False
+            temperature, calibrate = forest_temperature(task, routing, rng), False
             labels, task = _routed(labels, task, routing)
     estimate, n_novel = None, 0
     if labels.unlabelled.any():
