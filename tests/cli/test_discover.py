@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import html
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -102,7 +104,7 @@ def test_the_target_may_be_called_like_our_columns(folder: Path, capsys: pytest.
     options = ["--target", "class", "--method", "kmeans", "--novel-classes", "2"]
     assert run(["discover", "table.csv", *options]) == 0
     heading, _ = tables.read(folder / "newfound-table" / "labels.csv")
-    assert heading[-3:] == ["newfound_class", "newfound_probability", "newfound_is_novel"]
+    assert heading[-4:] == ["newfound_class", "newfound_probability", "newfound_is_novel", "newfound_doubt"]
     assert "note: the table has a column 'class' of its own" in capsys.readouterr().err
 
 
@@ -114,7 +116,8 @@ def test_unlabelled_rows_may_be_of_known_classes(folder: Path, capsys: pytest.Ca
     assert run(["discover", "table.csv", *KMEANS]) == 0
     assert "Of the unlabelled rows, 3 look like known classes: cat (3)." in capsys.readouterr().out
     _, found = tables.read(folder / "newfound-table" / "labels.csv")
-    assert [found[i][-3:] for i in (0, 4, 8)] == [["cat", found[i][-2], "false"] for i in (0, 4, 8)]
+    doubt = "looks like the known class cat"  # though kmeans takes all unlabelled rows to be novel
+    assert [found[i][-4:] for i in (0, 4, 8)] == [["cat", found[i][-3], "false", doubt] for i in (0, 4, 8)]
 
 
 def mixed_rows(n: int = 160) -> tables.Rows:
@@ -138,8 +141,8 @@ def test_mixed_rows_are_told_apart_and_everything_says_so(folder: Path, capsys: 
     to_known = facts["unlabelled_rows_of_known_classes"]
     assert to_known == {"cat": 20, "dog": 20}
     assert "Of the unlabelled rows, 40 look like known classes: " in printed
-    assert [row[-1] for row in found] == ["false", "false", "true", "true"] * 40
-    assert [row[-3] for row in found if row[-1] == "false"] == ["cat", "dog"] * 40
+    assert [row[-2] for row in found] == ["false", "false", "true", "true"] * 40
+    assert [row[-4] for row in found if row[-2] == "false"] == ["cat", "dog"] * 40
     story = "The unlabelled rows were taken for a mix of known and novel classes (" + facts["routing"]["reason"]
     assert story in printed
     assert story in report
@@ -161,7 +164,7 @@ def test_nothing_novel(method: str, folder: Path, capsys: pytest.CaptureFixture[
     assert "use --rows novel." in printed.err
     model = "newfound-table/model.newfound"
     _, found = tables.read(folder / "newfound-table" / "labels.csv")
-    assert {row[-1] for row in found} == {"false"}
+    assert {row[-2] for row in found} == {"false"}
     assert run(["evaluate", model, "truth.csv", "--target", TARGET]) == 0
     assert run(["explain", model, "table.csv", "--report", "again.html"]) == 0
     assert run(["predict", model, "table.csv"]) == 0
@@ -177,8 +180,8 @@ def test_without_labels_for_methods_that_need_none(folder: Path, capsys: pytest.
     tables.write(folder / "table.csv", [[*row[:-1], ""] for row in tables.rows()])
     assert run(["discover", "table.csv", *KMEANS[:-1], "4"]) == 0
     _, found = tables.read(folder / "newfound-table" / "labels.csv")
-    assert len({row[-3] for row in found}) == 4
-    assert all(row[-1] == "true" for row in found)
+    assert len({row[-4] for row in found}) == 4
+    assert all(row[-2] == "true" for row in found)
 
 
 def test_the_number_of_classes_is_estimated_unless_given(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -220,3 +223,34 @@ def test_every_method_can_be_made(built_in: Registration) -> None:
 def test_without_a_single_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["discover", "table.csv", "--target", TARGET, "--time-limit", "20"]) == 0
     assert json.loads((folder / "newfound-table" / "run.json").read_text())["method"] == "auto"
+
+
+def test_terminal_report_labels_and_record_tell_the_same_doubts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = tables.rows(96)
+    for i, row in enumerate(body):
+        row.insert(0, f"{2024 + (not row[-1])}-03-{i % 28 + 1:02}")
+    body[0][1:3] = body[2][1:3]  # a cat that looks like an emu
+    tables.write(folder / "dated.csv", body, ["seen", *tables.HEADING])
+    options = ["--target", tables.TARGET, "--method", "whitened_kmeans", "-k", "2"]
+    assert run(["discover", "dated.csv", *options]) == 0
+    printed = capsys.readouterr()
+    out = folder / "newfound-dated"
+    facts = json.loads((out / "run.json").read_text())
+    weaknesses = load(out / "model.newfound").weaknesses_
+    assert weaknesses[0].startswith("column 'seen' alone tells labelled from unlabelled rows")
+    said = {one["doubt"] for one in facts["doubts"] if one["class"] is None}
+    assert {weakness.lower() + "." for weakness in weaknesses} == {doubt.lower() for doubt in said}
+    page = html.unescape((out / "report.html").read_text())
+    for doubt in said:
+        assert f"- {doubt}" in printed.out
+        assert doubt in page
+        assert doubt not in printed.err  # once is enough
+    doubted = [row[-1] for row in tables.read(out / "labels.csv")[1] if row[-1]]
+    assert len(doubted) == facts["doubted_rows"]["any"]
+    (table,) = re.findall(r"class +rows +share +(\w+) +unsure", printed.out)
+    assert table in ("agreement", "stability")
+    for one in facts["novel_classes"]:
+        assert 0 <= one["agreement"] <= 1
+        assert one["source"] in ("members", "bootstraps")

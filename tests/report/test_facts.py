@@ -141,8 +141,8 @@ def test_estimates_and_candidates_are_told_where_there_are_some(numeric: Case) -
         "leaderboard": [{"rank": 1, "score": None}],
         "confidence": 0.4,
         "class_confidence": [0.5, 0.3, 0.1],
-        "weaknesses": ["few rows"],
     }
+    assert facts["weaknesses"] == ["few rows"]
     assert facts["model"]["n_members"] == 2
 
 

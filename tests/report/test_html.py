@@ -17,11 +17,12 @@ import pytest
 
 import newfound as nf
 from newfound.cli.app import run
+from newfound.report.doubts import doubts, sureness
 from newfound.report.facts import map_columns, report_facts
 from newfound.report.figures import draw_shift
 from newfound.report.html import render, safe_json
 from newfound.report.method import next_commands, next_python
-from newfound.report.summary import doubts, headline, key_figures, sentences
+from newfound.report.summary import headline, key_figures, sentences
 from newfound.tables.frame import as_table
 from tests.report.conftest import HOSTILE, Case
 
@@ -151,8 +152,8 @@ def test_estimates_and_candidates_are_shown(mixed_facts: dict[str, Any]) -> None
         "leaderboard": [{"rank": 1, "method": "<Ward>", "score": None}],
         "confidence": 0.4,
         "class_confidence": [0.5, 0.3],
-        "weaknesses": ["the best candidates disagree"],
     }
+    facts["weaknesses"] = ["the best candidates disagree"]
     page = Page(render(facts))
     texts = ["2 novel classes, likely 1 to 3", "halves", "<Ward>", "Agreement says how far", "median of these"]
     texts += ["The best candidates disagree.", "The best candidates agree with these classes by 40\N{NO-BREAK SPACE}%"]
@@ -198,17 +199,37 @@ def test_the_summary_says_what_was_found(mixed: Case, mixed_facts: dict[str, Any
     assert dict(key_figures(mixed_facts))["rows in novel classes"] == str(n_novel)
 
 
-def test_agreement_comes_before_confidence(mixed_facts: dict[str, Any]) -> None:
+def test_agreement_is_on_show_and_not_the_mean_probability(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
-    facts["candidates"] = {"confidence": 0.76, "class_confidence": [0.8, 0.7], "weaknesses": [], "leaderboard": []}
-    *_, agreement, confidence = sentences(facts)
+    facts["candidates"] = {"confidence": 0.76, "class_confidence": [0.8, 0.7], "leaderboard": []}
+    assert [one.agreement for one in sureness(facts)] == [0.8, 0.7]
+    (agreement,) = [one for one in sentences(facts) if "agree" in one]
     assert agreement.startswith("The best candidates agree with these classes by 76\N{NO-BREAK SPACE}%")
     assert "treat the classes as a proposal" in agreement
-    assert confidence.startswith("The mean probability of their rows is")
-    assert "agreement of the best candidates" in dict(key_figures(facts))
-    facts["explanation"]["classes"] = facts["explanation"]["classes"][:1]  # alone there is nothing to agree on
-    assert not any("candidates" in sentence for sentence in sentences(facts))
+    assert dict(key_figures(facts))["agreement of the best candidates"] == "76\N{NO-BREAK SPACE}%"
+    assert "confidence" not in " ".join(sentences(facts) + [name for name, _ in key_figures(facts)])
     assert not any("candidates" in sentence for sentence in sentences(mixed_facts))
+    without = {one.source for one in sureness(mixed_facts)}
+    assert without <= {"members", "bootstraps", None}
+    assert without != {None}
+
+
+def test_an_estimate_of_one_class_shows_how_sure_that_is(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    facts["explanation"]["classes"] = facts["explanation"]["classes"][:1]
+    facts["classes"] = facts["classes"][:-1]
+    facts["candidates"] = {"confidence": 0.62, "class_confidence": [0.62], "leaderboard": []}
+    assert sureness(facts)[0].source != "count"  # the user said that it is one
+    facts["n_classes"] = {"n_classes": 1, "interval": [1, 2], "curve": [], "criteria": []}
+    assert sureness(facts)[0][:2] == (0.62, "count")
+    assert any("That it is one class, and not more, has a probability of 62" in one for one in sentences(facts))
+
+
+def test_rows_to_look_at_are_counted(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    facts["doubted_rows"] |= {"unsure": 12, "known": 3}
+    assert "The model is unsure of 12 rows. 3 rows without a label look like a known class." in sentences(facts)
+    assert dict(key_figures(facts))["rows it is unsure of"] == "12"
 
 
 @pytest.mark.parametrize("case", ["numeric", "mixed"])
@@ -232,10 +253,12 @@ def test_what_to_do_next_can_be_run(
 def test_doubts_are_told_in_sentences(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     novel = facts["classes"][-1]
-    novel["n_known_labels"] = facts["table"]["n_labelled"]
+    facts["doubted_rows"]["stray"] = facts["table"]["n_labelled"]
+    facts["weaknesses"] = ["few rows"]
     facts["explanation"]["classes"][-1]["warnings"] = ["only a few rows"]
     found = doubts(facts)
     assert (novel["name"], "Only a few rows.") in found
+    assert found[0] == (None, "Few rows.")
     assert any(
         name is None and "the border between known and novel classes is not sharp" in text for name, text in found
     )

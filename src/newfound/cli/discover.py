@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,8 +87,9 @@ def discover(
 
         newfound discover attacks.csv --target attack
 
-    The folder of the results gets labels.csv (the rows in order, with class, probability and is_novel), model.newfound
-    (for `newfound predict`), report.html (open it in a browser) and run.json (how it was made). All of them appear
+    The folder of the results gets labels.csv (the rows in order, with class, probability, is_novel, and doubt where a
+    row should be looked at), model.newfound (for `newfound predict`), report.html (open it in a browser) and run.json
+    (how it was made). All of them appear
     together once complete; what is there already is replaced with --force only.
     """
     from datetime import UTC, datetime
@@ -168,6 +169,7 @@ def _write_results(
     from newfound.cli.run_facts import run_facts
     from newfound.discoverers.reading import Reading
     from newfound.report import render, report_facts
+    from newfound.report.row_doubts import RowDoubts
 
     labels = task.target.labels
     newfound.save(model, fresh / MODEL)
@@ -177,9 +179,9 @@ def _write_results(
         title = f"Novel classes in {task.file.path.name}"
         report = report_facts(model, reading, labels, title=title, random_state=seed)
         (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
-    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output))
-    explained = {str(one["name"]): one for one in report["explanation"]["classes"]}
-    return run_facts(task, method, seed, model, labelling, explained)
+        doubts = RowDoubts.of(reading, labels).texts()
+    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output, doubts))
+    return run_facts(task, method, seed, model, labelling, report)
 
 
 # ---- what is printed
@@ -208,31 +210,55 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         likely = " (estimated)" if low == high else f" (estimated; likely {low} to {high})"
     if novel:
         output.say(f"\n{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
+        agreement = "stability" if any(one["source"] == "bootstraps" for one in novel) else "agreement"
         output.table(
-            ("class", "rows", "share", "probability", "what marks it"),
-            [(one["name"], f"{one['rows']:,}", percent(one["share"]), _probability(one), _marks(one)) for one in novel],
-            numbers=("rows", "share", "probability"),
+            ("class", "rows", "share", agreement, "unsure", "what marks it"),
+            [(one["name"], f"{one['rows']:,}", percent(one["share"]), *_sureness(one), _marks(one)) for one in novel],
+            numbers=("rows", "share", agreement, "unsure"),
         )
+        _explain_agreement(novel, agreement, output)
     else:
         output.say("\nNo novel class.")
-    doubted = [one for one in novel if one["warnings"]]
-    for one in doubted[:_MOST_DOUBTS]:
-        output.say(f"Doubt about {one['name']}: {'; '.join(one['warnings'])}.")
-    if len(doubted) > _MOST_DOUBTS:
-        output.say(f"There are doubts about {len(doubted) - _MOST_DOUBTS} more; the report has them.")
+    _tell_doubts(facts["doubts"], output)
     if to_known:
         some = ", ".join(f"{name} ({n:,})" for name, n in list(to_known.items())[:5])
         more = f" and {len(to_known) - 5} more classes" if len(to_known) > 5 else ""
         output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} look like known classes: {some}{more}.")
     output.say(f"\nResults in {folder}, after {facts['seconds']['all']:.0f} seconds:")
     output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
-    output.say(f"  {LABELS:<16}the rows in order, with class, probability and is_novel")
+    n_doubted = facts["doubted_rows"]["any"]
+    doubted = f" ({counted(n_doubted, 'row')})" if n_doubted else ""
+    output.say(f"  {LABELS:<16}the rows in order, with class, probability, is_novel and doubt{doubted}")
     output.say(f"  {MODEL:<16}for other tables: newfound predict {folder / MODEL} TABLE")
     output.say(f"  {RUN:<16}how it was made")
 
 
-def _probability(one: Mapping[str, Any]) -> str:
-    return "-" if one["probability"] is None else f"{one['probability']:.2f}"
+def _sureness(one: Mapping[str, Any]) -> tuple[str, str]:
+    """Say how far a class is agreed on, and of how many of its rows the model is unsure."""
+    agreement = one["agreement"]
+    return "-" if agreement is None else f"{100 * agreement:.0f} %", percent(one["unsure"])
+
+
+def _explain_agreement(novel: Sequence[Mapping[str, Any]], name: str, output: Output) -> None:
+    from newfound.report.doubts import MEANINGS
+
+    for source in dict.fromkeys(one["source"] for one in novel if one["source"] is not None):
+        output.say(f"{name.capitalize()}: {MEANINGS[source]}.")
+
+
+def _tell_doubts(doubts: Sequence[Mapping[str, Any]], output: Output) -> None:
+    """Print what the report says before one relies on the result: first of the whole, then of some classes."""
+    if not doubts:
+        return
+    output.say("\nBefore you rely on it:")
+    for one in doubts:
+        if one["class"] is None:
+            output.say(f"- {one['doubt']}")
+    classes = list(dict.fromkeys(one["class"] for one in doubts if one["class"] is not None))
+    for name in classes[:_MOST_DOUBTS]:
+        output.say(f"- {name}: {' '.join(one['doubt'] for one in doubts if one['class'] == name)}")
+    if len(classes) > _MOST_DOUBTS:
+        output.say(f"- There are doubts about {len(classes) - _MOST_DOUBTS} more classes; the report has them.")
 
 
 def _marks(one: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from newfound.tables.files import TableFile
 
 _COLUMNS = ("class", "probability", "is_novel")
+_DOUBT = "doubt"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +56,22 @@ class Labelling:
         """Name of each row's class; "" where the model was too unsure."""
         return ["" if code < 0 else self.classes[code] for code in self.codes.tolist()]
 
-    def columns(self, file: TableFile, output: Output) -> dict[str, list[str]]:
-        """Return what is written beside the rows of a file; names that it has get a prefix, with a note."""
-        names, taken = list(_COLUMNS), file.names
+    def columns(self, file: TableFile, output: Output, doubts: list[str] | None = None) -> dict[str, list[str]]:
+        """Return what is written beside the rows of a file; names that it has get a prefix, with a note.
+
+        Parameters
+        ----------
+        file : TableFile
+        output : Output
+        doubts : list of str, optional
+            What speaks against the class of each row; "" where nothing does.
+        """
+        wanted = (*_COLUMNS, *([_DOUBT] if doubts is not None else []))
+        names, taken = list(wanted), file.names
         while set(names) & set(taken):
             names = [f"newfound_{name}" for name in names]
         if names[0] != _COLUMNS[0]:
-            clash = ", ".join(repr(name) for name in _COLUMNS if name in taken)
+            clash = ", ".join(repr(name) for name in wanted if name in taken)
             output.note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
         probabilities = (f"{one:.4f}" for one in self.probability.tolist())
         if file.has_decimal_commas():
@@ -71,6 +81,7 @@ class Labelling:
             names[0]: self.names,
             names[1]: [*probabilities],
             names[2]: ["" if unsure else one for one, unsure in zip(novel, self.unsure.tolist(), strict=True)],
+            **({names[3]: doubts} if doubts is not None else {}),
         }
 
     def counts(self) -> list[dict[str, Any]]:

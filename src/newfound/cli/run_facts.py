@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.cli.labelling import Labelling
 from newfound.cli.reading import PartlyLabelled
+from newfound.report.doubts import doubts, sureness
 from newfound.report.facts import routing_facts
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def run_facts(
     seed: int,
     model: BaseDiscoverer,
     labelling: Labelling,
-    explained: Mapping[str, Mapping[str, Any]],
+    report: Mapping[str, Any],
 ) -> Facts:
     """Gather the facts of a run of `newfound discover`.
 
@@ -37,19 +38,20 @@ def run_facts(
         Fitted.
     labelling : Labelling
         Of the rows of the task.
-    explained : mapping
-        What `newfound.explain` says of each novel class, by its name.
+    report : mapping
+        What the report says, see `newfound.report.report_facts`.
     """
     return {
         "table": _table_facts(task),
         "method": method,
         "seed": seed,
-        "novel_classes": _novel_facts(labelling, explained),
+        "novel_classes": _novel_facts(labelling, report),
         "known_classes": dict(sorted(task.target.counts.items())),
         "routing": routing_facts(model),
         "unlabelled_rows_of_known_classes": _to_known(task, labelling),
         "estimate": _estimate(model),
-        "doubts": list(getattr(model, "weaknesses_", [])),
+        "doubts": [{"class": name, "doubt": text} for name, text in doubts(report)],
+        "doubted_rows": dict(report["doubted_rows"]),
         "settings": model.get_params(deep=False),
         "command": ["newfound", *sys.argv[1:]],
         "versions": _versions(),
@@ -71,14 +73,17 @@ def _table_facts(task: PartlyLabelled) -> Facts:
     }
 
 
-def _novel_facts(labelling: Labelling, explained: Mapping[str, Mapping[str, Any]]) -> list[Facts]:
+def _novel_facts(labelling: Labelling, report: Mapping[str, Any]) -> list[Facts]:
+    explained = {str(one["name"]): one for one in report["explanation"]["classes"]}
+    sure = dict(zip(explained, sureness(report), strict=True))
     facts = []
     for one in labelling.counts():
         if one.pop("is_novel"):
             more = explained.get(one["name"], {})
             first: Mapping[str, Any] = next(iter(more.get("rules", [])), {})
             rule = {f"rule_{name}": first.get(name) for name in ("text", "precision", "coverage")}
-            facts.append({**one, **rule, "warnings": list(more.get("warnings", []))})
+            found = sure[one["name"]]._asdict() if one["name"] in sure else {}
+            facts.append({**one, **found, **rule, "warnings": list(more.get("warnings", []))})
     return facts
 
 

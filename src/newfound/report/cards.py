@@ -7,16 +7,13 @@ from typing import Any
 
 from newfound.explanation.wording import class_name, shortened
 from newfound.markup import Html, join, scrolling, tag
+from newfound.report.doubts import MEANINGS, Sureness
 from newfound.report.facts import columns_of
 from newfound.report.figures import draw_shift, meter, swatch
 from newfound.report.wording import MISSING, called, cell, count, level, percent
 
 _COLUMNS_SHOWN, _COLUMNS_ENOUGH = 7, 3  # of rows in a card; others join where fewer tell anything of the class
 _SHIFTS_SHOWN = 6
-_SOURCES = {
-    "members": "how far the networks of the model agree on it",
-    "bootstraps": "how far it is found again in other samples of the rows",
-}
 
 
 def card_id(index: int) -> str:
@@ -29,7 +26,7 @@ def draw_card(
     one: Mapping[str, Any],
     known_facts: Mapping[str, Any],
     look: Mapping[str, Any],
-    confidence: float | None,
+    sure: Sureness,
 ) -> Html:
     """Draw the card of one novel class.
 
@@ -43,8 +40,8 @@ def draw_card(
         What ``report_facts`` says of it under ``classes``.
     look : mapping
         Its colour and mark.
-    confidence : float or None
-        How far the candidates agree on it, where there were some.
+    sure : Sureness
+        How sure it is.
     """
     name = called(one["name"])
     head = tag(
@@ -66,7 +63,7 @@ def draw_card(
     )
     return tag(
         "article",
-        tag("header", tag("div", head, tag("p", size, class_="size")), _figures(one, confidence), class_="card-head"),
+        tag("header", tag("div", head, tag("p", size, class_="size")), _figures(one, sure), class_="card-head"),
         *body,
         class_=f"card {look['colour']}",
         id=card_id(index),
@@ -74,14 +71,15 @@ def draw_card(
     )
 
 
-def _figures(one: Mapping[str, Any], agreement: float | None) -> Html | None:
+def _figures(one: Mapping[str, Any], sure: Sureness) -> Html | None:
     if not one["n_rows"]:
         return None
-    figures = [_figure("Confidence", one["confidence"], "mean probability of its rows")]
+    figures = []
+    if sure.agreement is not None and sure.source in ("candidates", "count"):
+        figures.append(_figure("Agreement", sure.agreement, MEANINGS[sure.source]))
     if one["stability"] is not None:
-        figures.append(_figure("Stability", one["stability"], _SOURCES.get(one["stability_source"], "")))
-    if agreement is not None:
-        figures.append(_figure("Agreement", agreement, "how far the best candidates agree on it"))
+        figures.append(_figure("Stability", one["stability"], MEANINGS.get(one["stability_source"], "")))
+    figures.append(_figure("Sure rows", 1 - sure.unsure, "share of its rows of which the model is sure"))
     return tag("dl", *figures, class_="figures")
 
 

@@ -22,6 +22,7 @@ from newfound.explanation import explain
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
 from newfound.report.layout import drawn_rows, middle_of, place_rows
+from newfound.report.row_doubts import RowDoubts, label_names
 from newfound.tables import Labels, Table, read_labels
 from newfound.tables.cells import as_texts, holds_booleans, missing_mask
 
@@ -68,9 +69,9 @@ def report_facts(
     Returns
     -------
     dict
-        ``title``, ``made_at``, ``table``, ``classes`` (all, in the order of the model), ``explanation`` (see
-        `newfound.explain`), ``novelty``, ``routing``, ``map``, ``history``, ``n_classes``, ``candidates`` and
-        ``model``.
+        ``title``, ``made_at``, ``table``, ``classes`` (all, in the order of the model), ``weaknesses``,
+        ``doubted_rows`` (how many, by reason), ``explanation`` (see `newfound.explain`), ``novelty``, ``routing``,
+        ``map``, ``history``, ``n_classes``, ``candidates`` and ``model``.
 
     Raises
     ------
@@ -96,16 +97,19 @@ def report_facts(
     explanation = explain(model, reading, random_state=random_state).to_dict()
     rows = drawn_rows(codes, n_map_rows, _rows_shown(explanation), rng)
     names = [class_name(name) for name in model.classes_.tolist()]
-    label_names = _label_names(labels, model)
+    spelled = [] if labels is None else label_names(labels, model)
+    doubts = RowDoubts.of(reading, labels)
     facts: Facts = {
         "title": title,
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "table": _table_facts(model, table, labels),
-        "classes": _class_facts(names, len(model.known_classes_), codes, labels, label_names),
+        "classes": _class_facts(names, len(model.known_classes_), codes, labels, spelled, doubts),
+        "weaknesses": list(model.weaknesses_),
+        "doubted_rows": doubts.counts(),
         "explanation": explanation,
         "novelty": _novelty_facts(reading, labels),
         "routing": routing_facts(model),
-        "map": _map_facts(reading, rows, labels, label_names, explanation, rng),
+        "map": _map_facts(reading, rows, labels, spelled, explanation, rng),
         "history": _curves(model.history_),
         "n_classes": _count_facts(model),
         "candidates": _candidate_facts(model),
@@ -143,28 +147,23 @@ def _table_facts(model: BaseDiscoverer, table: Table, labels: Labels | None) -> 
     }
 
 
-def _label_names(labels: Labels | None, model: BaseDiscoverer) -> list[str]:
-    """Names of the labels as the model spells them: beside novel classes it has 0 and 1 for False and True."""
-    if labels is None:
-        return []
-    found = labels.known_classes
-    if found.dtype.kind == "b" and model.classes_.dtype.kind != "b":
-        found = found.astype(np.int64)
-    return [class_name(name) for name in found.tolist()]
-
-
 def _class_facts(
-    names: Sequence[str], n_known: int, codes: Codes, labels: Labels | None, label_names: Sequence[str]
+    names: Sequence[str],
+    n_known: int,
+    codes: Codes,
+    labels: Labels | None,
+    spelled: Sequence[str],
+    doubts: RowDoubts,
 ) -> list[Facts]:
     """Facts of every class: how many rows are predicted to be of it, and what labels these carry."""
     of_rows = np.full(len(codes), -1) if labels is None else labels.codes
-    together = np.zeros((len(names), len(label_names)), dtype=np.int64)
+    together = np.zeros((len(names), len(spelled)), dtype=np.int64)
     np.add.at(together, (codes[of_rows >= 0], of_rows[of_rows >= 0]), 1)
-    known_labels = np.isin(label_names, names[:n_known]) if label_names else np.zeros(0, dtype=bool)
+    known_labels = np.isin(spelled, names[:n_known]) if spelled else np.zeros(0, dtype=bool)
     facts = []
     for j, name in enumerate(names):
         order = [int(i) for i in np.argsort(-together[j], kind="stable") if together[j, i]]
-        place = label_names.index(name) if name in label_names else None
+        place = spelled.index(name) if name in spelled else None
         facts.append(
             {
                 "name": name,
@@ -174,8 +173,9 @@ def _class_facts(
                 "n_labelled": None if labels is None else (0 if place is None else int(together[:, place].sum())),
                 "n_agreeing": None if labels is None else (0 if place is None else int(together[j, place])),
                 "n_known_labels": int(together[j, known_labels].sum()),
-                "labels": [{"name": label_names[i], "n_rows": int(together[j, i])} for i in order[:_LABELS_SHOWN]],
+                "labels": [{"name": spelled[i], "n_rows": int(together[j, i])} for i in order[:_LABELS_SHOWN]],
                 "n_labels": len(order),
+                "n_unsure": doubts.counts(codes == j)["unsure"],
             }
         )
     return facts
@@ -223,7 +223,7 @@ def _map_facts(
     reading: Reading,
     rows: NDArray[np.intp],
     labels: Labels | None,
-    label_names: Sequence[str],
+    spelled: Sequence[str],
     explanation: Facts,
     rng: np.random.RandomState,
 ) -> Facts:
@@ -240,7 +240,7 @@ def _map_facts(
         "classes": of_class,
         "probabilities": _three_digits(proba[np.arange(len(rows)), of_class]),
         "labels": None if labels is None else labels.codes[rows],
-        "label_names": label_names,
+        "label_names": spelled,
         "middles": [
             int(members[middle_of(places.points[members])]) if len(members) else None
             for members in (np.flatnonzero(of_class == j) for j in range(len(model.classes_)))
@@ -346,7 +346,6 @@ def _candidate_facts(model: BaseDiscoverer) -> Facts | None:
         "leaderboard": [dict(record) for record in leaderboard],
         "confidence": getattr(model, "confidence_", None),
         "class_confidence": getattr(model, "class_confidence_", None),
-        "weaknesses": list(getattr(model, "weaknesses_", ())),
     }
 
 

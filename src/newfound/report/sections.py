@@ -8,8 +8,9 @@ from typing import Any
 from newfound.explanation.wording import class_name
 from newfound.markup import Html, join, scrolling, tag
 from newfound.report.cards import card_id, conditions, draw_card
+from newfound.report.doubts import doubts, sureness
 from newfound.report.figures import draw_histogram, draw_map, share_bar, swatch
-from newfound.report.summary import agreement_of_each, doubts, headline, key_figures, meanings, sentences
+from newfound.report.summary import headline, key_figures, meanings, sentences
 from newfound.report.wording import count, percent
 
 Facts = Mapping[str, Any]
@@ -56,7 +57,8 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
     if not novel:
         return None
     styles = looks[-len(novel) :]
-    agreement = agreement_of_each(facts)
+    sure = sureness(facts)
+    agreed = sure[0].source in ("candidates", "count")
     most = max(one["share"] for one in novel) or 1
     lines = []
     for i, (one, look) in enumerate(zip(novel, styles, strict=True)):
@@ -74,14 +76,13 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
                 ),
                 tag("td", percent(one["share"])),
                 tag("td", _first_rule(one), class_="first-rule"),
-                tag("td", percent(one["confidence"]) if one["n_rows"] else "–"),
-                tag("td", "–" if one["stability"] is None else percent(one["stability"])),
-                tag("td", percent(agreement[i])) if agreement else None,
+                tag("td", _share(sure[i].agreement)) if agreed else None,
+                tag("td", _share(one["stability"])),
+                tag("td", _share(sure[i].unsure if one["n_rows"] else None)),
             )
         )
-    head = ["novel class", "rows", "of the table", "how to recognise it", "confidence", "stability"]
-    if agreement:
-        head.append("agreement")
+    head = ["novel class", "rows", "of the table", "how to recognise it", *["agreement"] * agreed]
+    head += ["stability", "unsure rows"]
     table = tag(
         "table",
         tag("caption", "The novel classes at a glance"),
@@ -90,6 +91,10 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
         class_="glance",
     )
     return join(table, tag("p", meanings(facts), class_="muted"))
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else percent(share)
 
 
 def _first_rule(one: Facts) -> Html:
@@ -188,10 +193,9 @@ def cards(facts: Facts, looks: Looks) -> Html | None:
     if not novel:
         return None
     n_known = len(looks) - len(novel)
-    agreement = agreement_of_each(facts)
+    sure = sureness(facts)
     drawn = [
-        draw_card(i, one, facts["classes"][n_known + i], looks[n_known + i], agreement[i] if agreement else None)
-        for i, one in enumerate(novel)
+        draw_card(i, one, facts["classes"][n_known + i], looks[n_known + i], sure[i]) for i, one in enumerate(novel)
     ]
     about = (
         "Rules are made from one half of the rows and checked on the other; the figures are those of the check. "

@@ -5,15 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from newfound.explanation.wording import class_name, shortened
-from newfound.report.wording import called, count, level, listed, percent, routing_in_words
+from newfound.explanation.wording import shortened
+from newfound.report.doubts import MEANINGS, sureness
+from newfound.report.wording import called, count, level, percent, routing_in_words
 
 _ADVICE = {
     "high": "treat the classes as found, and still look at their rows",
     "fair": "treat the classes as a proposal, whose borders may lie elsewhere",
     "low": "treat the classes as one of several ways to part these rows",
 }
-_MANY_STRAY = 0.05  # share of labelled rows in a novel class from which on a reader should know
+_AGREEMENT = {
+    "candidates": "The best candidates agree with these classes by {}",
+    "count": "That it is one class, and not more, has a probability of {}",
+    "members": "The networks of the model agree on these classes by {}",
+    "bootstraps": "In other samples of the rows these classes are found again by {}",
+}
+_FIGURES = {
+    "candidates": "agreement of the best candidates",
+    "count": "probability of one class",
+    "members": "agreement of the networks",
+    "bootstraps": "found again in other samples",
+}
 
 
 def headline(facts: Mapping[str, Any]) -> str:
@@ -32,67 +44,47 @@ def sentences(facts: Mapping[str, Any]) -> list[str]:
     said.append(_about_the_novel_rows(facts))
     filled = [one for one in novel if one["n_rows"]]
     if filled:
-        said += [_about_the_largest(filled), *_about_agreement(facts), _about_confidence(facts, filled)]
+        said += [_about_the_largest(filled), *_about_agreement(facts), *_about_unsure_rows(facts)]
     return said
 
 
 def key_figures(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the numbers that a reader looks for first, each with its name."""
     explanation, table = facts["explanation"], facts["table"]
-    novel = [one for one in explanation["classes"] if one["n_rows"]]
     found = [("rows in novel classes", count(explanation["n_novel_rows"]))]
     if table["n_labelled"] is not None:
         found.append(("rows without a label", count(table["n_rows"] - table["n_labelled"])))
-    agreement = agreement_of_all(facts)
+    agreement, source = agreement_of_all(facts)
     if agreement is not None:
-        found.append(("agreement of the best candidates", percent(agreement)))
-    if novel:
-        found.append(("mean confidence", percent(_mean_confidence(novel))))
+        found.append((_FIGURES[source], percent(agreement)))
+    if explanation["classes"]:
+        found.append(("rows it is unsure of", count(facts["doubted_rows"]["unsure"])))
     return [*found, ("known classes", count(sum(not one["is_novel"] for one in facts["classes"])))]
 
 
-def agreement_of_all(facts: Mapping[str, Any]) -> float | None:
-    """How far the best candidates agree on the novel classes; None where there was nothing to choose."""
-    agreement: float | None = (facts["candidates"] or {}).get("confidence")
-    return agreement if len(facts["explanation"]["classes"]) > 1 else None
-
-
-def agreement_of_each(facts: Mapping[str, Any]) -> list[float] | None:
-    """Return the same for each novel class."""
-    agreement: list[float] = (facts["candidates"] or {}).get("class_confidence") or []
-    return agreement if len(agreement) == len(facts["explanation"]["classes"]) > 1 else None
+def agreement_of_all(facts: Mapping[str, Any]) -> tuple[float | None, str]:
+    """How sure the novel classes are together, and what says so: the mean over their rows."""
+    rows = [one["n_rows"] for one in facts["explanation"]["classes"]]
+    told = [(one, n) for one, n in zip(sureness(facts), rows, strict=True) if one.agreement is not None and n]
+    if not told:
+        return None, ""
+    source = told[0][0].source or ""
+    whole = (facts["candidates"] or {}).get("confidence") if source in ("candidates", "count") else None
+    mean = sum((one.agreement or 0.0) * n for one, n in told) / sum(n for _, n in told)
+    return (mean if whole is None else float(whole)), source
 
 
 def meanings(facts: Mapping[str, Any]) -> str:
     """Say what the figures of a class mean, those that are shown."""
-    said = (
-        "Confidence is the mean probability of a class's rows: how sure the model is of its own classes, not whether "
-        "they are right. Stability says how far the class is found again by the networks of the model one by one, or "
-        "on other samples of the rows."
+    said = [f"Stability says {MEANINGS['members']}, or {MEANINGS['bootstraps']}."]
+    source = next((one.source for one in sureness(facts)), None)
+    if source in ("candidates", "count"):
+        said.append(f"Agreement says {MEANINGS[source]}; where it is lower than the others, it is the better warning.")
+    said.append(
+        "Unsure rows are those of which no class has half of the probability. That there are none says "
+        "little: a model is sure of classes that it has learned well, right or wrong."
     )
-    if agreement_of_each(facts) is None:
-        return said
-    return (
-        f"{said} Agreement says how far the best candidates, which are other ways to part the same rows, have the same "
-        "class; where it is lower than the others, it is the better warning."
-    )
-
-
-def doubts(facts: Mapping[str, Any]) -> list[tuple[str | None, str]]:
-    """List reasons for doubt, each with the novel class it is about, or None where it is about the whole."""
-    found: list[tuple[str | None, str]] = []
-    if facts["candidates"]:
-        found += [(None, _sentence(reason)) for reason in facts["candidates"]["weaknesses"]]
-    n_stray, n_labelled = _stray_rows(facts)
-    if n_labelled and n_stray > _MANY_STRAY * n_labelled:
-        reason = (
-            f"{count(n_stray, 'row')} with a known label ({percent(n_stray / n_labelled)} of them) look like a novel "
-            "class: the border between known and novel classes is not sharp."
-        )
-        found.append((None, reason))
-    for one in facts["explanation"]["classes"]:
-        found += [(class_name(one["name"]), _sentence(warning)) for warning in one["warnings"]]
-    return found
+    return " ".join(said)
 
 
 def _about_the_table(facts: Mapping[str, Any]) -> str:
@@ -136,39 +128,17 @@ def _about_the_largest(novel: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _about_agreement(facts: Mapping[str, Any]) -> list[str]:
-    agreement = agreement_of_all(facts)
+    agreement, source = agreement_of_all(facts)
     if agreement is None:
         return []
-    return [f"The best candidates agree with these classes by {percent(agreement)}: {_ADVICE[level(agreement)]}."]
+    return [f"{_AGREEMENT[source].format(percent(agreement))}: {_ADVICE[level(agreement)]}."]
 
 
-def _about_confidence(facts: Mapping[str, Any], novel: Sequence[Mapping[str, Any]]) -> str:
-    mean = _mean_confidence(novel)
-    said = f"Confidence in the novel classes is {level(mean)}: {percent(mean)} on average."
-    if agreement_of_all(facts) is not None:  # of which it must not distract
-        said = (
-            f"The mean probability of their rows is {percent(mean)}, which only says how sure the model is of itself."
-        )
-    unsure = [one for one in novel if level(one["confidence"]) == "low"]
-    if unsure and len(unsure) < len(novel):
-        names = listed([called(one["name"]) for one in sorted(unsure, key=lambda one: one["confidence"])])
-        said += f" Least sure: {names}."
-    return said
-
-
-def _mean_confidence(novel: Sequence[Mapping[str, Any]]) -> float:
-    """Mean probability of all rows in novel classes, of which there is one at least."""
-    confidence: float = sum(one["confidence"] * one["n_rows"] for one in novel) / sum(one["n_rows"] for one in novel)
-    return confidence
-
-
-def _stray_rows(facts: Mapping[str, Any]) -> tuple[int, int]:
-    """How many rows with the label of a known class were put into a novel class, and how many such rows there are."""
-    stray = sum(one["n_known_labels"] for one in facts["classes"] if one["is_novel"])
-    labelled = sum(one["n_labelled"] or 0 for one in facts["classes"] if not one["is_novel"])
-    return stray, labelled
-
-
-def _sentence(text: str) -> str:
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+def _about_unsure_rows(facts: Mapping[str, Any]) -> list[str]:
+    n_unsure, n_known = (facts["doubted_rows"][name] for name in ("unsure", "known"))
+    said = []
+    if n_unsure:
+        said.append(f"The model is unsure of {count(n_unsure, 'row')}.")
+    if n_known:
+        said.append(f"{count(n_known, 'row')} without a label look like a known class.")
+    return [" ".join(said)] if said else []
