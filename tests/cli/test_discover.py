@@ -140,7 +140,8 @@ def test_mixed_rows_are_told_apart_and_everything_says_so(folder: Path, capsys: 
     assert low <= facts["routing"]["known_share"] <= high
     to_known = facts["unlabelled_rows_of_known_classes"]
     assert to_known == {"cat": 20, "dog": 20}
-    assert "Of the unlabelled rows, 40 look like known classes: " in printed
+    assert "Of the unlabelled rows, 40 were given known classes: " in printed
+    assert "Of the 120 rows without a label, 80 do; 40 were given a known class." in report
     assert [row[-2] for row in found] == ["false", "false", "true", "true"] * 40
     assert [row[-4] for row in found if row[-2] == "false"] == ["cat", "dog"] * 40
     story = "The unlabelled rows were taken for a mix of known and novel classes (" + facts["routing"]["reason"]

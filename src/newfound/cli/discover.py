@@ -223,7 +223,9 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
     if to_known:
         some = ", ".join(f"{name} ({n:,})" for name, n in list(to_known.items())[:5])
         more = f" and {len(to_known) - 5} more classes" if len(to_known) > 5 else ""
-        output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} look like known classes: {some}{more}.")
+        is_mixed = facts["routing"] is not None and facts["routing"]["unlabelled"] == "mixed"
+        what = "were given" if is_mixed else "look like"
+        output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} {what} known classes: {some}{more}.")
     output.say(f"\nResults in {folder}, after {facts['seconds']['all']:.0f} seconds:")
     output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
     n_doubted = facts["doubted_rows"]["any"]

@@ -112,9 +112,14 @@ def _about_the_novel_rows(facts: Mapping[str, Any]) -> str:
     inside = sum(one["n_unlabelled"] for one in facts["classes"] if one["is_novel"])
     if inside == n_unlabelled:
         return f"{said} All rows without a label are among them."
-    return (
-        f"{said} Of the rows without a label, {percent(inside / n_unlabelled)} do; the others look like a known class."
-    )
+    return f"{said} Of the {count(n_unlabelled, 'row')} without a label, {count(inside)} do; {_known_ones(facts)}."
+
+
+def _known_ones(facts: Mapping[str, Any]) -> str:
+    """Say how many rows without a label have a known class: they were given it, or look like it."""
+    n_known = sum(one["n_unlabelled"] for one in facts["classes"] if not one["is_novel"])
+    is_mixed = facts["routing"] is not None and facts["routing"]["unlabelled"] == "mixed"
+    return f"{count(n_known)} {'were given' if is_mixed else 'look like'} a known class"
 
 
 def _about_the_largest(novel: Sequence[Mapping[str, Any]]) -> str:
