@@ -26,6 +26,7 @@ from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.calibration import COLDEST, HOTTEST
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays
+from newfound.discoverers.memory import Memory
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.registry import needs_known_classes, registered, registration_named, registration_of
@@ -60,13 +61,14 @@ _MEANT_BEFORE: dict[str, dict[str, Any]] = {
 _DTYPES = ("F64", "F32", "I32")
 _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 _ENCODER, _DISCOVERER, _CURATION, _LABELS = "encoder.", "discoverer.", "curation.", "labels"
+_MEMORY = "memory."
 _LONGEST_REASON = 500
 
 # What content that makes no sense can raise on its way through numpy, torch and the discoverers' own checks.
 _NONSENSE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 
 
-def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
+def save(model: BaseDiscoverer, path: str | os.PathLike[str], *, rows: bool = True) -> None:
     """Save a fitted discoverer as one file, which `load` reads.
 
     A file that is there already is replaced only once the new one is complete on the disk.
@@ -77,6 +79,9 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
         A fitted discoverer: one of newfound's own, or one that is registered by `newfound.register_discoverer`.
     path : str or path
         Where to; the ending ``.newfound`` is customary.
+    rows : bool, default=True
+        Whether the file holds the encoded rows that the discoverer keeps of each class, at most 300 a class. Without
+        them the loaded discoverer predicts the same, but `update` and `newfound.suggest_merges` do not work.
 
     Raises
     ------
@@ -94,6 +99,8 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
     array(['novel_0'], dtype='<U7')
     """
     target = _path_text(path)
+    if not isinstance(rows, bool):
+        raise InputError.of("rows", rows, "True or False")
     if registration_of(type(model)) is None:
         raise InputError(
             f"Got a model of type {type(model).__name__}, but only these can be saved: {_class_names()}. A discoverer "
@@ -110,7 +117,7 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str]) -> None:
             value=model.encoder_,
             expected="a TableEncoder",
         )
-    header, arrays = _header_of(model), _arrays_of(model)
+    header, arrays = _header_of(model), _arrays_of(model, rows=rows)
     header["digest"] = _digest(header, arrays)
     text = _json_text(header)
     _rehearse(model, text, arrays)
@@ -165,11 +172,13 @@ def _header_of(model: BaseDiscoverer) -> dict[str, Any]:
     } | ({_FACTS: facts} if facts else {})
 
 
-def _arrays_of(model: BaseDiscoverer) -> Arrays:
+def _arrays_of(model: BaseDiscoverer, *, rows: bool = True) -> Arrays:
     arrays = {_ENCODER + name: array for name, array in model.encoder_.to_state()[1].items()}
     arrays |= {_DISCOVERER + name: array for name, array in model._fitted_arrays().items()}
     arrays |= {_CURATION + name: array for name, array in model.curation_.to_state()[1].items()}
     arrays[_LABELS] = model._codes_of(model.labels_)
+    if rows and model._memory is not None:
+        arrays |= {_MEMORY + name: array for name, array in model._memory.arrays().items()}
     return {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
 
@@ -389,11 +398,12 @@ def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> N
     _restore_curation(model, header, arrays)
     model.history_ = _history_from_json(header["history"])
     codes = model._codes_from(arrays, _LABELS, (-1,), len(model.classes_))
-    without_rows = np.setdiff1d(np.arange(len(model.known_classes_)), codes)
-    if len(without_rows):
-        raise ModelFileError(f"the known class {shown(model.known_classes_[without_rows[0]].item())} has no rows.")
     model.labels_ = model.classes_[codes]
     model._restore_fitted(_part(arrays, _DISCOVERER))
+    without_rows = np.setdiff1d(np.arange(len(model.known_classes_)), codes)
+    if len(without_rows) and model._updated is None:  # an update may have named further known classes
+        raise ModelFileError(f"the known class {shown(model.known_classes_[without_rows[0]].item())} has no rows.")
+    _restore_memory(model, _part(arrays, _MEMORY))
     if any(split.centroids.shape[1] != model._n_features_out for split in model.curation_.splits):
         raise ModelFileError("a class is split by centroids of another number of dimensions than the latent space.")
     facts = _facts_from_json(header.get(_FACTS, {}))
@@ -401,6 +411,12 @@ def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> N
     unknown = sorted(set(facts) - set(model._facts()))
     if unknown:
         raise ModelFileError(f"the facts hold {shown(unknown[0])}, which does not belong in a {type(model).__name__}.")
+
+
+def _restore_memory(model: BaseDiscoverer, arrays: Arrays) -> None:
+    """Restore the rows that the model keeps; older files, and those saved without them, have none."""
+    n_classes = len(model.known_classes_) + model._n_found
+    model._memory = Memory.restore(arrays, model.encoder_.layout_.n_columns, n_classes) if arrays else None
 
 
 def _restore_curation(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> None:

@@ -12,13 +12,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from newfound.discoverers.calibration import at_temperature, fit_temperature, rows_to_hold_out
-from newfound.discoverers.curatable import Curatable, labels_of_another_type
+from newfound.discoverers.curatable import labels_of_another_type
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
+from newfound.discoverers.living import Living
 from newfound.discoverers.parameters import check_choice, check_integer, check_real
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.reading import Reading
 from newfound.discoverers.routed import RoutedState, restore_forest, routing_from_facts, routing_to_facts
+from newfound.discoverers.update import check_records
 from newfound.discoverers.weaknesses import weaknesses_of
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, WeakEvidence, warn_user
 from newfound.learning.machine import threads_for_table
@@ -45,7 +47,7 @@ class NotFittedError(InputError, SklearnNotFittedError):
     """The discoverer was asked to predict before `fit`."""
 
 
-class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every discoverer.
 
     A discoverer finds novel classes among the unlabelled rows of a table and predicts known or novel classes for new
@@ -269,14 +271,18 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _restore_fitted(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Read `_fitted_arrays` back."""
-        self._state = self._restore_state(arrays)
-        self._forest = restore_forest(arrays, self.encoder_.layout_.n_columns, len(self.known_classes_))
+        first = self._before_updates(arrays)
+        self._state = first._restore_state(arrays)
+        self._forest = restore_forest(arrays, self.encoder_.layout_.n_columns, len(first.known_classes_))
+        self._restore_updated(arrays)
 
     def _facts(self) -> dict[str, list[Any]]:
         """Return lists for users that are saved with the discoverer: of texts, or of dicts of numbers and texts."""
         found: dict[str, list[Any]] = {"weaknesses": self.weaknesses_}
         if hasattr(self, "known_share_"):
             found["routing"] = routing_to_facts(self.unlabelled_, self.unlabelled_reason_, self.known_share_)
+        if self.batches_:
+            found["batches"] = self.batches_
         return found
 
     def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
@@ -285,9 +291,11 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if not all(isinstance(reason, str) for reason in weaknesses):
             raise ModelFileError("the weaknesses must be a list of texts.")
         self.weaknesses_ = list(weaknesses)
+        self.batches_ = check_records(facts.get("batches", []))
         if "routing" in facts:
             self.unlabelled_, self.unlabelled_reason_, self.known_share_ = routing_from_facts(facts["routing"])
-        if (getattr(self, "unlabelled_", "novel") == "mixed") != (self._forest is not None):
+        routed = getattr(self, "unlabelled_", "novel") == "mixed" and self._updated is None
+        if routed != (self._forest is not None):
             raise ModelFileError(
                 "it must hold a router's forest where known and novel rows were mixed, and only there."
             )
@@ -309,7 +317,9 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @property
     def _predicting(self) -> FittedState:
-        """What predicts: the discoverer's own state, behind the router where there is one."""
+        """What predicts: the discoverer's own state, behind the router where there is one, until an update."""
+        if self._updated is not None:
+            return self._updated
         if self._forest is None:
             return self._state
         return RoutedState(self._state, self._forest, self._n_found, self.temperature_)
@@ -360,6 +370,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for name, fact in discovery.facts.items():
             setattr(self, name, fact)
         self.weaknesses_ = weaknesses
+        self._remember(prepared.task, discovery.found)
         return self
 
     def _forget(self) -> None:
@@ -421,7 +432,7 @@ class BaseDiscoverer(Curatable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _curated_novel_proba(self, rows: Floats) -> Floats:
         """Shares of the novel classes as users know them; (n, d) to (n, n_novel)."""
         n_known = len(self.known_classes_)
-        found = np.hstack([np.zeros((len(rows), n_known)), self._state.novel_proba(rows)])
+        found = np.hstack([np.zeros((len(rows), n_known)), self._predicting.novel_proba(rows)])
         return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)[:, n_known:]
 
     def _encode(self, X: Any) -> Floats:

@@ -16,7 +16,9 @@ _N_BOOTSTRAPS = 10
 
 
 def has_members(model: Any) -> bool:
-    """Whether a model has several members whose predictions can be compared."""
+    """Whether a model has several members whose predictions can be compared; after an update one forest predicts."""
+    if getattr(model, "batches_", None):
+        return False
     return hasattr(model, "member") and len(getattr(model, "member_labels_", ())) > 1
 
 

@@ -1,0 +1,152 @@
+"""A batch comes in: which rows are of classes that are there, and which are of further ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.clustering.centroids import centroid_proba, fit_centroids
+from newfound.clustering.whitening import WhitenedSpace
+from newfound.discoverers.fitted import Codes, Floats
+from newfound.routing.batches import apart, class_proba, novelty
+from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+
+FEWEST_ROWS = 20
+"""A class has at least so many rows."""
+
+# Set by hand on Letter, NSL-KDD and Pendigits, with one further class of 100 rows in a batch of 1,600.
+_ODD = 0.35  # probability of lying apart from which on a row is searched for further classes
+_RECOGNISED = 0.5  # mean of that probability, from which on rows are a class
+_PRICE = 0.9  # in log odds, against one more class
+_LEAST = 1e-12
+_MOST_ROWS = 20_000  # of a batch that are looked at together
+_RIDGE = 0.5
+_N_INIT = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Where the rows of a batch belong.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,), int64
+        Class of each row; further classes follow those that were there, the largest first; -1 where no class fits.
+    proba : ndarray of shape (n, n_classes + n_new)
+        Probabilities of the classes; a row of no class has none.
+    recognised : ndarray of shape (n_new,)
+        Share of the rows of each further class that a forest recognises which has not seen them.
+    """
+
+    codes: Codes
+    proba: Floats
+    recognised: Floats
+
+
+def place_batch(
+    kept: Floats, kept_codes: Codes, rows: Floats, codes: Codes, expected: Floats, rng: np.random.RandomState
+) -> Placement:
+    """Place the rows of a batch.
+
+    Parameters
+    ----------
+    kept : ndarray of shape (m, d)
+        Rows of the classes that are there.
+    kept_codes : ndarray of shape (m,), int64
+        Their classes.
+    rows : ndarray of shape (n, d)
+        The batch.
+    codes : ndarray of shape (n,), int64
+        Classes of the rows that have a label, -1 elsewhere.
+    expected : ndarray of shape (n, n_classes)
+        What the discoverer predicts for these rows, for batches that are too small to say more.
+    rng : RandomState
+
+    Returns
+    -------
+    Placement
+    """
+    labelled, n_classes = codes >= 0, expected.shape[1]
+    told = np.concatenate([kept, rows[labelled]]), np.concatenate([kept_codes, codes[labelled]])
+    free = np.flatnonzero(~labelled)
+    placed, proba = codes.copy(), np.zeros((len(rows), n_classes))
+    proba[labelled] = np.eye(n_classes)[codes[labelled]]
+    if len(free) < FEWEST_ROWS:
+        proba[free] = expected[free]
+        placed[free] = expected[free].argmax(axis=1)
+        return Placement(placed, proba, np.zeros(0))
+    looked_at = [free[i::n_parts] for n_parts in [-(-len(free) // _MOST_ROWS)] for i in range(n_parts)]
+    novel, away = np.zeros(len(rows)), np.zeros(len(rows))
+    for some in looked_at:
+        proba[some, : told[1].max() + 1], novel[some], away[some] = _judged(*told, rows[some], rng)
+    placed[free] = proba[free].argmax(axis=1)
+    odd = np.flatnonzero(novel + away > 2 * _ODD)
+    found = _search(*told, rows[odd], (novel + away)[odd] / 2, rng)
+    # Rows that make no class and lie among earlier ones are of the class of these.
+    among = (found.codes < 0) & (away[odd] < 0.5)
+    odd, found = odd[~among], replace(found, codes=found.codes[~among])
+    placed[odd] = np.where(found.codes >= 0, n_classes + found.codes, -1)
+    return Placement(placed, _targets(proba, odd, found), found.recognised)
+
+
+def _judged(kept: Floats, codes: Codes, rows: Floats, rng: np.random.RandomState) -> tuple[Floats, Floats, Floats]:
+    """Probabilities of the classes that are there (n, n_classes), of none of them (n,), and of lying apart (n,)."""
+    proba = class_proba(kept, codes, rows, rng)
+    best = proba[2]
+    first = novelty(kept, codes, rows, proba, rng)
+    second = apart(kept, codes, rows, first > 0.5, best.argmax(axis=1), rng)
+    return best, first, second
+
+
+# ---- further classes
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Further classes among rows that fit no earlier one.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,), int64
+        Further class of each row, -1 for none.
+    recognised : ndarray of shape (n_new,)
+    """
+
+    codes: Codes
+    recognised: Floats
+
+
+def _search(kept: Floats, codes: Codes, odd: Floats, away: Floats, rng: np.random.RandomState) -> _Found:
+    """Look for further classes among odd rows (n, d), which lie apart with probabilities (n,)."""
+    if len(odd) < FEWEST_ROWS:
+        return _Found(np.full(len(odd), -1), np.zeros(0))
+    both, known = np.concatenate([kept, odd]), np.append(codes, np.full(len(odd), -1))
+    n_clumps = _n_clumps(estimate_from_rows(both, known, rng), len(odd) // FEWEST_ROWS)
+    latent = WhitenedSpace.learn(both, known, _RIDGE).place(odd)
+    centroids, variance = fit_centroids(latent, np.full(len(odd), -1), n_clumps, _N_INIT, rng)
+    clumps = centroid_proba(latent, centroids, variance).argmax(axis=1)
+    sizes = np.bincount(clumps, minlength=n_clumps)
+    recognised = np.bincount(clumps, weights=away, minlength=n_clumps) / np.maximum(sizes, 1)
+    real = np.flatnonzero((sizes >= FEWEST_ROWS) & (recognised >= _RECOGNISED))
+    number = np.full(n_clumps, -1)
+    number[real] = np.arange(len(real))
+    return _Found(number[clumps], recognised[real])
+
+
+def _n_clumps(estimate: NClassesEstimate, most: int) -> int:
+    """Return how many further classes the rows speak for, at a price for each instead of the prior of a whole table."""
+    evidence = [np.log(max(point["combined"], _LEAST)) - point["prior"] for point in estimate.curve[: max(1, most)]]
+    return int(np.argmax(evidence - _PRICE * np.arange(len(evidence)))) + 1
+
+
+def _targets(proba: Floats, odd: NDArray[np.intp], found: _Found) -> Floats:
+    """Probabilities of all classes, further ones too; those of rows that have no place are 0."""
+    n_classes, n_new = proba.shape[1], len(found.recognised)
+    targets = np.hstack([proba, np.zeros((len(proba), n_new))])
+    has_class = found.codes >= 0
+    targets[odd[~has_class]] = 0
+    # Whoever is in a further class counts as one of it, or the forest would go on preferring the earlier classes.
+    targets[odd[has_class]] = np.eye(n_classes + n_new)[n_classes + found.codes[has_class]]
+    return targets
