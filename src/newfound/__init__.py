@@ -23,6 +23,7 @@ _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "NewfoundError": "newfound.errors",
     "Real": "newfound.selection.space",
     "TableEncoder": "newfound.tables",
+    "Update": "newfound.discoverers.update",
     "Whole": "newfound.selection.space",
     "estimate_n_novel_classes": "newfound.selection.n_classes",
     "explain": "newfound.explanation",
@@ -56,6 +57,7 @@ __all__ = [
     "SpectralDiscoverer",
     "TableEncoder",
     "TabularNCD",
+    "Update",
     "WhitenedKMeans",
     "Whole",
     "__version__",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from newfound.discoverers.pbn import PBN
     from newfound.discoverers.spectral import SpectralDiscoverer
     from newfound.discoverers.tabular_ncd import TabularNCD
+    from newfound.discoverers.update import Update
     from newfound.discoverers.whitened_kmeans import WhitenedKMeans
     from newfound.errors import InputError, MissingExtraError, ModelFileError, NewfoundError
     from newfound.explanation import explain
