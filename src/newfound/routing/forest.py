@@ -123,14 +123,17 @@ class Forest:
         return {f"{prefix}{name}": getattr(self, name) for name in names}
 
     @classmethod
-    def restore(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, n_columns: int, n_classes: int) -> Self:
-        """Read `arrays` back; ModelFileError where they are no forest over so many columns and classes."""
+    def restore(cls, arrays: Mapping[str, NDArray[Any]], prefix: str, n_columns: int, n_classes: int | None) -> Self:
+        """Read `arrays` back; ModelFileError where they are no forest over so many columns and classes.
+
+        Without a number of classes, leaves may hold any numbers, and any number of them.
+        """
         columns = checked_array(arrays, f"{prefix}columns", np.int32, (-1,))
         n_nodes = len(columns)
         starts = checked_array(arrays, f"{prefix}starts", np.int32, (-1,))
         children = checked_array(arrays, f"{prefix}children", np.int32, (n_nodes, 2))
         cuts = finite_floats(arrays, f"{prefix}cuts", (n_nodes,))
-        leaves = finite_floats(arrays, f"{prefix}leaves", (-1, n_classes))
+        leaves = finite_floats(arrays, f"{prefix}leaves", (-1, -1 if n_classes is None else n_classes))
         is_leaf = columns < 0
         places = np.arange(n_nodes)[~is_leaf]
         inner = children[~is_leaf]
@@ -141,7 +144,7 @@ class Forest:
             and inner.max(initial=0) < n_nodes
             and children[is_leaf, 0].min(initial=0) >= 0
             and children[is_leaf, 0].max(initial=-1) < len(leaves)
-            and leaves.min() >= 0
+            and (n_classes is None or leaves.min() >= 0)
         )
         if not good:
             raise ModelFileError(f"arrays {prefix!r} are no forest.")

@@ -7,19 +7,15 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.model_selection import StratifiedKFold
 
+from newfound.routing.evidence import gather_evidence
 from newfound.routing.forest import Forest
-from newfound.routing.share import KnownShare, largest_share
+from newfound.routing.judgement import Judgement, judge
+from newfound.routing.share import KnownShare
 from newfound.tables.task import DiscoveryTask
 
 Floats = NDArray[np.float64]
 Mode = Literal["novel", "mixed", "auto"]
-
-_N_TREES = 200
-_N_FOLDS = 5
-_LEAST = 0.005  # no row is more certain than that
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,27 +74,26 @@ def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState) -> Routin
     Routing
     """
     seed = int(rng.randint(2**31 - 1))
-    labelled = task.codes >= 0
-    free = ~labelled
-    looks_labelled = _out_of_fold(task.rows, labelled.astype(np.int64), seed)[:, 1].clip(_LEAST, 1 - _LEAST)
-    share = largest_share(looks_labelled[labelled], looks_labelled[free])
-    odds = looks_labelled / (1 - looks_labelled)
-    known = (share * free.sum() / labelled.sum() * odds[free]).clip(0, 1)
-    classifier = ExtraTreesClassifier(_N_TREES, random_state=seed).fit(task.rows[labelled], task.codes[labelled])
-    proba = np.hstack([known[:, None] * classifier.predict_proba(task.rows[free]), 1 - known[:, None]])
+    evidence = gather_evidence(task, seed)
+    judgement = judge(evidence, task.codes)
+    unlabelled, reason = _decide(mode, judgement)
+    free = task.codes < 0
+    novelty = judgement.novelty()[:, None]
+    proba = np.hstack([(1 - novelty) * evidence.known[free], novelty])
     targets = np.zeros((len(task.rows), task.n_known + 1))
     targets[free] = proba
-    targets[labelled, task.codes[labelled]] = 1.0
-    decided: Literal["novel", "mixed"] = "novel" if mode == "novel" or (mode == "auto" and share < 0.05) else "mixed"
-    reason = "as told" if mode != "auto" else f"about {share:.0%} of the unlabelled rows look like known classes"
-    return Routing(decided, reason, proba, KnownShare(share, (0.0, 1.0)), Forest.grow(task.rows, targets, seed))
+    targets[np.flatnonzero(~free), task.codes[~free]] = 1.0
+    return Routing(unlabelled, reason, proba, judgement.known_share, Forest.grow(task.rows, targets, seed))
 
 
-def _out_of_fold(rows: Floats, codes: NDArray[np.int64], seed: int) -> Floats:
-    """Probabilities of codes 0, 1, ... by forests that have not seen the row; (n, n_codes)."""
-    n_folds = int(max(2, min(_N_FOLDS, np.bincount(codes).min())))
-    proba = np.zeros((len(rows), int(codes.max()) + 1))
-    for seen, rest in StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(rows, codes):
-        forest = ExtraTreesClassifier(_N_TREES, min_samples_leaf=3, random_state=seed).fit(rows[seen], codes[seen])
-        proba[np.ix_(rest, forest.classes_)] = forest.predict_proba(rows[rest])
-    return proba
+def _decide(mode: Mode, judgement: Judgement) -> tuple[Literal["novel", "mixed"], str]:
+    """Say what the unlabelled rows are taken for, and why."""
+    low, high = judgement.known_share.interval
+    about = f"an estimated {float(judgement.known_share):.0%} of them ({low:.0%} to {high:.0%})"
+    if mode != "auto":
+        return mode, f"as asked for; {about} are of known classes"
+    if judgement.nothing_novel:
+        return "mixed", "labelled and unlabelled rows cannot be told apart, so all of them seem to be of known classes"
+    if judgement.is_pure:
+        return "novel", f"nothing shows that rows of known classes are among them ({low:.0%} to {high:.0%} may be)"
+    return "mixed", f"{about} are of known classes"

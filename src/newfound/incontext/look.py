@@ -1,0 +1,94 @@
+"""One look at a table: what the network says of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from newfound.incontext.context import MAX_CLASSES, Context, Draws
+from newfound.incontext.features import cell_columns, prepare
+from newfound.incontext.weights import load_network
+from newfound.tables.sampling import sample, sample_in_proportion
+from newfound.tables.task import DiscoveryTask
+
+Floats = NDArray[np.float64]
+
+_MOST_CELLS = 60_000  # of a context, so that a look takes seconds
+_FEWEST_ROWS, _MOST_ROWS = 400, 2_000
+_FEWEST_OF_CLASS = 3  # rows of a known class in a context
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What the network says of the rows of a context, the mean of several views.
+
+    Attributes
+    ----------
+    novelty : ndarray of shape (n,)
+        Logit of being of a novel class.
+    known : ndarray of shape (n, n_known)
+        Probabilities of the known classes for rows that are of one of them.
+    embedding : ndarray of shape (n, n_views * width)
+        Rows of one class lie in one direction.
+    n_novel : ndarray of shape (41,)
+        Probabilities of 0, 1, ... 40 novel classes.
+    """
+
+    novelty: Floats
+    known: Floats
+    embedding: Floats
+    n_novel: Floats
+
+
+def context_rows(task: DiscoveryTask, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Row numbers of a context that is looked at in seconds: half of it labelled rows where there are enough."""
+    n_rows = int(np.clip(_MOST_CELLS // (cell_columns(task.layout.n_groups) + 2), _FEWEST_ROWS, _MOST_ROWS))
+    labelled, free = np.flatnonzero(task.codes >= 0), np.flatnonzero(task.codes < 0)
+    n_labelled = min(len(labelled), max(n_rows // 2, n_rows - len(free)))
+    some = labelled[sample_in_proportion(task.codes[labelled], n_labelled, _FEWEST_OF_CLASS, rng)]
+    return np.sort(np.concatenate([some, sample(free, n_rows - n_labelled, rng)]))
+
+
+@torch.no_grad()
+def look(context: Context, seed: int, *, n_views: int = 1, device: torch.device | str = "cpu") -> Look:
+    """Show a context of one table to the network.
+
+    Parameters
+    ----------
+    context : Context
+        Of one table with at most `MAX_CLASSES` known classes.
+    seed : int
+        Of the random vectors that stand for names.
+    n_views : int, default=1
+        How often it is shown, each time with other random vectors.
+    device : torch.device or str, default="cpu"
+
+    Returns
+    -------
+    Look
+    """
+    network = load_network(str(device))
+    here = context.to(device)
+    n_known = int(context.labels.max()) + 1
+    if n_known > MAX_CLASSES:
+        raise ValueError(f"a context has at most {MAX_CLASSES} known classes, got {n_known}.")
+    levels = torch.where(context.categorical, context.values.amax(1).long() + 1, 1)
+    outputs = []
+    for view in range(n_views):
+        # Drawn on the CPU, so that all devices see the same vectors.
+        generator = torch.Generator().manual_seed(seed + view)
+        draws = Draws.draw(1, context.values.shape[2], generator, n_levels=levels).to(device)
+        outputs.append(network(prepare(here, draws)))
+
+    def mean(parts: list[torch.Tensor]) -> Floats:
+        return torch.stack([part.double() for part in parts]).mean(0).cpu().numpy()
+
+    return Look(
+        mean([output.novelty[0] for output in outputs]),
+        mean([output.known[0, :, :n_known].softmax(1) for output in outputs]),
+        torch.cat([output.embedding[0].double() for output in outputs], 1).cpu().numpy(),
+        mean([output.n_novel[0].softmax(0) for output in outputs]),
+    )
