@@ -64,6 +64,9 @@ def test_members_that_disagree() -> None:
         "only 2 of 4 members agree",
         "",
     ]
+    wrong = [[0.9, 0.1, 0, 0], [0.1, 0.9, 0, 0], [0.9, 0, 0.1, 0], [0, 0, 0.1, 0.9]]  # of which members know nothing
+    found = doubted(wrong, y, labels_=labels, member_labels_=members)
+    assert found.texts()[2] == "looks like the known class ant"
     another = ["bee", "bee", None, None]  # not the table of fit
     assert doubted(proba, another, labels_=labels, member_labels_=members).votes is None
     assert doubted(proba, None, labels_=labels, member_labels_=members).votes is None

@@ -219,13 +219,13 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         _explain_agreement(novel, agreement, output)
     else:
         output.say("\nNo novel class.")
-    _tell_doubts(facts["doubts"], output)
     if to_known:
         some = ", ".join(f"{name} ({n:,})" for name, n in list(to_known.items())[:5])
         more = f" and {len(to_known) - 5} more classes" if len(to_known) > 5 else ""
         is_mixed = facts["routing"] is not None and facts["routing"]["unlabelled"] == "mixed"
         what = "were given" if is_mixed else "look like"
         output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} {what} known classes: {some}{more}.")
+    _tell_doubts(facts["doubts"], output)
     output.say(f"\nResults in {folder}, after {facts['seconds']['all']:.0f} seconds:")
     output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
     n_doubted = facts["doubted_rows"]["any"]

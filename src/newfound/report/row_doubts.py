@@ -31,7 +31,7 @@ class RowDoubts:
     unsure : ndarray of shape (n,), bool
         Unlabelled rows, or all where there are no labels, of which no class has half of the probability.
     split : ndarray of shape (n,), bool
-        Training rows without a label of which no more than half of the members say what the whole says.
+        Training rows without a label, found to be of a novel class, of which no more than half of the members say so.
     proba : ndarray of shape (n, n_classes)
     names : sequence of str
         Of all classes.
@@ -72,7 +72,7 @@ class RowDoubts:
         free = ~given.labelled
         texts = [of_labels[code] if code >= 0 else "" for code in given.codes.tolist()]
         votes, n_members = _votes(model, codes, texts)
-        split = np.zeros(n, dtype=bool) if votes is None else free & (2 * votes <= n_members)
+        split = np.zeros(n, dtype=bool) if votes is None else free & (codes >= n_known) & (2 * votes <= n_members)
         known = free & (codes < n_known) & bool(len(model.novel_classes_) and _all_taken_for_novel(model))
         unsure = free & model.unsure(reading)
         return cls(taught & (codes >= n_known), known, unsure, split, proba, names, texts, votes, n_members)

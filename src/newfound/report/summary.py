@@ -140,10 +140,5 @@ def _about_agreement(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _about_unsure_rows(facts: Mapping[str, Any]) -> list[str]:
-    n_unsure, n_known = (facts["doubted_rows"][name] for name in ("unsure", "known"))
-    said = []
-    if n_unsure:
-        said.append(f"The model is unsure of {count(n_unsure, 'row')}.")
-    if n_known:
-        said.append(f"{count(n_known, 'row')} without a label look like a known class.")
-    return [" ".join(said)] if said else []
+    n_unsure = facts["doubted_rows"]["unsure"]
+    return [f"The model is unsure of {count(n_unsure, 'row')}."] if n_unsure else []
