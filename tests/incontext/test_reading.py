@@ -28,8 +28,10 @@ def test_kinds_of_columns_come_back() -> None:
     assert not context.missing[0, :, 1:].any()  # missing cells of a category are a level of their own
     np.testing.assert_allclose(context.values[0, :, 3], rows[:, -1].astype(np.float32))
     city, paid = context.values[0, :, 1].tolist(), context.values[0, :, 2].tolist()
-    assert city[0] == city[3] and len(set(city)) == 3
-    assert paid[0] == paid[3] and len(set(paid)) == 3
+    assert city[0] == city[3]
+    assert len(set(city)) == 3
+    assert paid[0] == paid[3]
+    assert len(set(paid)) == 3
     assert context.labels.tolist() == [[0, 1, -1, -1]]
     assert context.unlabelled.tolist() == [MIXED]
 

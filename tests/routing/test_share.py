@@ -14,10 +14,13 @@ from newfound.routing.share import largest_share
 
 def test_a_share_is_a_number_with_an_interval() -> None:
     share = KnownShare(0.25, (0.1, 0.4))
-    assert share == 0.25 and share.estimate == 0.25 and share.interval == (0.1, 0.4)
+    assert share == 0.25
+    assert share.estimate == 0.25
+    assert share.interval == (0.1, 0.4)
     assert repr(share) == "KnownShare(0.25, interval=(0.1, 0.4))"
     for again in (copy.copy(share), copy.deepcopy(share), pickle.loads(pickle.dumps(share))):
-        assert again == share and again.interval == share.interval
+        assert again == share
+        assert again.interval == share.interval
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.2, 0.5, 0.9, 1.0])
