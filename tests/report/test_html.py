@@ -218,9 +218,9 @@ def test_an_estimate_of_one_class_shows_how_sure_that_is(mixed_facts: dict[str, 
     facts = copy.deepcopy(mixed_facts)
     facts["explanation"]["classes"] = facts["explanation"]["classes"][:1]
     facts["classes"] = facts["classes"][:-1]
-    facts["candidates"] = {"confidence": 0.62, "class_confidence": [0.62], "leaderboard": []}
+    facts["candidates"] = None
     assert sureness(facts)[0].source != "count"  # the user said that it is one
-    facts["n_classes"] = {"n_classes": 1, "interval": [1, 2], "curve": [], "criteria": []}
+    facts["n_classes"] = {"n_classes": 1, "interval": [1, 2], "curve": [{"k": 1, "probability": 0.62}], "criteria": []}
     assert sureness(facts)[0][:2] == (0.62, "count")
     assert any("That it is one class, and not more, has a probability of 62" in one for one in sentences(facts))
 

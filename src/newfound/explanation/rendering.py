@@ -79,10 +79,10 @@ def _summary(facts: Mapping[str, Any]) -> str:
 
 def _heading(one: Mapping[str, Any]) -> str:
     heading = f"{class_name(one['name'])}: {_count(one['n_rows'], 'row')} ({share_text(one['share'])})"
-    if one["n_rows"]:
-        heading += f", confidence {one['confidence']:.2f}"
-    if one["stability"] is not None:
+    if one["stability"] is not None:  # and no mean probability beside it, which is high for right and wrong classes
         heading += f", stability {one['stability']:.2f} ({_SOURCES[one['stability_source']]})"
+    elif one["n_rows"]:
+        heading += f", mean probability {one['confidence']:.2f}"
     return heading
 
 

@@ -60,11 +60,12 @@ def sureness(facts: Mapping[str, Any]) -> list[Sureness]:
 
 
 def _of_candidates(facts: Mapping[str, Any]) -> Sequence[float] | None:
-    """Return the agreement of the candidates on each class; None where there was nothing to choose."""
+    """Return the agreement of the candidates on each class, or how sure the count of one is; None without either."""
+    n_novel, counted = len(facts["explanation"]["classes"]), facts["n_classes"]
+    if n_novel == 1:
+        return [counted["curve"][0]["probability"]] if counted is not None and counted["n_classes"] == 1 else None
     agreement: Sequence[float] = (facts["candidates"] or {}).get("class_confidence") or []
-    n_novel = len(facts["explanation"]["classes"])
-    counted = facts["n_classes"] is not None and facts["n_classes"]["n_classes"] == 1
-    return agreement if len(agreement) == n_novel and (n_novel > 1 or counted) else None
+    return agreement if len(agreement) == n_novel else None
 
 
 def doubts(facts: Mapping[str, Any]) -> list[tuple[str | None, str]]:
