@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,12 @@ class MixedResults:
         for line in self.lines:
             tables = self._lines.setdefault((setting_of(line), line["method"]), {})
             tables.setdefault(line["dataset"], []).append(line)
+
+    def with_all(self, settings: Iterable[str]) -> MixedResults:
+        """Leave out settings without lines of ours, and tables that lack one of the others: those compare."""
+        there = [setting for setting in settings if (setting, OURS) in self._lines]
+        tables = set.intersection(*(set(self._lines[setting, OURS]) for setting in there)) if there else set()
+        return MixedResults([line for line in self.lines if setting_of(line) in there and line["dataset"] in tables])
 
     def runs(self, setting: str, method: str) -> list[Line]:
         """Lines of a method in a setting, table by table."""

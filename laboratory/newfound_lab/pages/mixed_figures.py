@@ -26,7 +26,7 @@ _KINDS = {
 
 def draw_shares(lines: Lines, files: Sequence[Path]) -> str:
     """Draw ACC on all unlabelled rows over the share of known rows among them; returns the caption."""
-    results = MixedResults(lines)
+    results = MixedResults(lines).with_all(SHARE_SETTINGS.values())
     curves = []
     for method in _DRAWN:
         values = {

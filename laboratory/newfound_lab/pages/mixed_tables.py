@@ -92,7 +92,7 @@ def _accuracies(name: str, title: str, caption: str, settings: dict[str, str]) -
     """Make a table of ACC on all unlabelled rows, a row for each router and a column for each setting."""
 
     def build(lines: Lines) -> ResultTable:
-        results = MixedResults(lines)
+        results = MixedResults(lines).with_all(settings.values())
         there = {column: setting for column, setting in settings.items() if results.methods(setting)}
         means = {
             (setting, method): results.mean(setting, method, "all_acc")
@@ -104,8 +104,7 @@ def _accuracies(name: str, title: str, caption: str, settings: dict[str, str]) -
             found = [means.get((setting, method)) for setting in there.values()]
             if any(value is not None for value in found):
                 rows.append([Cell(METHOD_TITLES[method], bold=method == OURS), *map(show_value, found)])
-        counts = sorted({results.n_tables(setting) for setting in there.values()})
-        n_tables = " to ".join(str(count) for count in dict.fromkeys([*counts[:1], *counts[-1:]]))
+        n_tables = len({line["dataset"] for line in results.lines})
         return new_table(name, title, caption.format(n=n_tables), ["Router", *there], rows, n_headers=1)
 
     return build

@@ -70,6 +70,13 @@ def test_pure_tables_shares_and_small_labelled_sets() -> None:
     assert [row["Against the oracle"] for row in both] == ["−10.0 (−10.0 to −10.0)", ""]
 
 
+def test_settings_are_compared_on_tables_that_have_all_of_them() -> None:
+    some = [one for one in LINES if not (one["dataset"] == "vowel" and one["settings"].get("known_share") == 0.3)]
+    shares = build_tables(some)["mixed_shares"]
+    assert set(one(shares, Router="newfound, auto").values()) == {"newfound, auto", "60.0", "61.0"}, "glass alone"
+    assert "mean over 1 tables" in shares.caption
+
+
 def test_estimates_of_shares_and_of_numbers_of_classes() -> None:
     tables = build_tables(LINES)
     half = one(tables["mixed_estimates"], Setting="half of the known rows unlabelled")
