@@ -10,6 +10,7 @@ import pytest
 from newfound import __version__, load
 from newfound.cli.app import run
 from newfound.registry import BUILT_IN, Registration
+from newfound.report.wording import share_in_words
 from tests.cli import tables
 from tests.cli.tables import TARGET
 
@@ -144,9 +145,12 @@ def test_mixed_rows_are_told_apart_and_everything_says_so(folder: Path, capsys: 
     assert "Of the 120 rows without a label, 80 do; 40 were given a known class." in report
     assert [row[-2] for row in found] == ["false", "false", "true", "true"] * 40
     assert [row[-4] for row in found if row[-2] == "false"] == ["cat", "dog"] * 40
-    story = "The unlabelled rows were taken for a mix of known and novel classes (" + facts["routing"]["reason"]
+    story = "The unlabelled rows were taken for a mix of known and novel classes: " + facts["routing"]["reason"]
     assert story in printed
     assert story in report
+    share = share_in_words(facts["routing"])
+    assert f"Share of known classes among them: {share}.".replace("\xa0", " ") in printed
+    assert f"<dt>of known classes among them</dt><dd>{share}</dd>" in report
     assert run(["info", str(out / "model.newfound")]) == 0
     assert f"mixed ({facts['routing']['reason']}; known share" in capsys.readouterr().out
 
@@ -161,6 +165,7 @@ def test_nothing_novel(method: str, folder: Path, capsys: pytest.CaptureFixture[
     assert run(["discover", "table.csv", "--target", TARGET, "--method", method, "--rows", "mixed"]) == 0
     printed = capsys.readouterr()
     assert "\nNo novel class.\n" in printed.out
+    assert "The unlabelled rows were taken for known classes alone: " in printed.out
     assert "all 80 unlabelled rows were taken for rows of the 4 known classes" in printed.err
     assert "use --rows novel." in printed.err
     model = "newfound-table/model.newfound"

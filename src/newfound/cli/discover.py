@@ -201,9 +201,10 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         facts[name] for name in ("novel_classes", "estimate", "unlabelled_rows_of_known_classes")
     )
     if facts["routing"] is not None:
-        from newfound.report.wording import routing_in_words
+        from newfound.report.wording import routing_in_words, share_in_words
 
         output.say(f"\n{routing_in_words(facts['routing'])}")
+        output.say(f"Share of known classes among them: {share_in_words(facts['routing'])}.")
     likely = ""
     if estimate is not None:
         low, high = estimate["interval"]

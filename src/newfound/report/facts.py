@@ -207,6 +207,7 @@ def routing_facts(model: BaseDiscoverer) -> Facts | None:
         "reason": model.unlabelled_reason_,
         "known_share": float(model.known_share_),
         "interval": list(model.known_share_.interval),
+        "nothing_novel": model.curation_.n_found == 0,
     }
 
 

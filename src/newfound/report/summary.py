@@ -7,7 +7,7 @@ from typing import Any
 
 from newfound.explanation.wording import shortened
 from newfound.report.doubts import MEANINGS, sureness
-from newfound.report.wording import called, count, level, percent, routing_in_words
+from newfound.report.wording import called, count, level, percent, routing_in_words, share_in_words
 
 _ADVICE = {
     "high": "treat the classes as found, and still look at their rows",
@@ -54,6 +54,8 @@ def key_figures(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     found = [("rows in novel classes", count(explanation["n_novel_rows"]))]
     if table["n_labelled"] is not None:
         found.append(("rows without a label", count(table["n_rows"] - table["n_labelled"])))
+    if facts["routing"] is not None:
+        found.append(("of known classes among them", share_in_words(facts["routing"])))
     agreement, source = agreement_of_all(facts)
     if agreement is not None:
         found.append((_FIGURES[source], percent(agreement)))

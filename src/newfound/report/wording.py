@@ -76,18 +76,25 @@ def level(share: float) -> str:
 
 
 def routing_in_words(routing: Mapping[str, Any]) -> str:
-    r"""Say what the unlabelled rows of a fit were taken for, and how many of them are of known classes.
+    """Say what the unlabelled rows of a fit were taken for, and why.
 
     Examples
     --------
-    >>> facts = {"unlabelled": "mixed", "reason": "as told", "known_share": 0.3, "interval": [0.25, 0.4]}
-    >>> routing_in_words(facts).replace("\xa0", " ").split(": ")[1]
-    'about 30 % of them, likely 25 % to 40 %, are of known classes.'
+    >>> routing_in_words({"unlabelled": "mixed", "nothing_novel": False, "reason": "about 30 % are of known classes"})
+    'The unlabelled rows were taken for a mix of known and novel classes: about 30 % are of known classes.'
     """
-    taken = "novel classes alone" if routing["unlabelled"] == "novel" else "a mix of known and novel classes"
+    taken = {"novel": "novel classes alone", "mixed": "a mix of known and novel classes"}[routing["unlabelled"]]
+    taken = "known classes alone" if routing["nothing_novel"] else taken
+    return f"The unlabelled rows were taken for {taken}: {routing['reason']}."
+
+
+def share_in_words(routing: Mapping[str, Any]) -> str:
+    r"""Write the share of the unlabelled rows that are of known classes, with its interval.
+
+    Examples
+    --------
+    >>> share_in_words({"known_share": 0.3, "interval": [0.25, 0.4]}).replace("\xa0", " ")
+    '30 % (25 % to 40 %)'
+    """
     low, high = map(percent, routing["interval"])
-    likely = f", likely {low} to {high}," if low != high else ""
-    return (
-        f"The unlabelled rows were taken for {taken} ({routing['reason']}): about {percent(routing['known_share'])} of "
-        f"them{likely} are of known classes."
-    )
+    return f"{percent(routing['known_share'])} ({low} to {high})"
