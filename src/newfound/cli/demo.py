@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.errors import InputError, TrainingInterrupted
+from newfound.errors import InputError, TrainingInterrupted, WeakEvidence
 from newfound.extras import is_installed, missing_extra
 
 if TYPE_CHECKING:
@@ -102,7 +102,9 @@ def _warm_up() -> None:
     """Train something tiny, so that no discoverer's time includes what torch loads for its first step."""
     import newfound as nf
 
-    nf.ClassifierProjection(1, epochs=1, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, -1, -1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WeakEvidence)
+        nf.ClassifierProjection(1, epochs=1, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, -1, -1])
 
 
 def _discoverers(digits: Dataset, seed: int, *, quick: bool) -> Iterator[tuple[str, Any]]:
@@ -126,6 +128,7 @@ def _result(name: str, model: Any, digits: Dataset) -> Result:
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("error", TrainingInterrupted)  # Ctrl-C should end the demo, not spoil its table
+        warnings.simplefilter("ignore", WeakEvidence)  # the table of scores says more
         model.fit(digits.X_train, _with_text_labels(digits))
     seconds = time.perf_counter() - start
     found = model.predict_novel(digits.X_test)
