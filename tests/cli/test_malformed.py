@@ -234,7 +234,7 @@ def test_ten_thousand_columns(folder: Path, n_that_vary: int, capsys: pytest.Cap
     many_columns(folder, n_that_vary)
     assert run(discover("table.csv", "--out", "out")) == 0, capsys.readouterr().err
     heading, _ = tables.read(folder / "out" / "labels.csv")
-    assert len(heading) == 10_000 + len(HEADING) + 3
+    assert len(heading) == 10_000 + len(HEADING) + 4
 
 
 def test_one_known_class_is_learned_from_with_a_warning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -250,7 +250,7 @@ def test_numbers_as_classes(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     printed = capsys.readouterr()
     assert "note: rows with '-1' (24) in 'animal' are taken as unlabelled." in printed.err
     _, found = tables.read(folder / "newfound-table" / "labels.csv")
-    assert {row[-3] for row in found} == {"0", "1", "novel_0", "novel_1"}
+    assert {row[-4] for row in found} == {"0", "1", "novel_0", "novel_1"}
 
 
 def test_a_class_may_sound_as_if_it_were_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
