@@ -170,7 +170,8 @@ def _column_of_the_shift(X: pd.DataFrame, rng: np.random.Generator) -> NDArray[A
     column = X.iloc[:, rng.choice(candidates)]
     if column.dtype.kind in "biuf":
         return np.asarray(np.nan_to_num(column.to_numpy(dtype=np.float64)))
-    codes: NDArray[np.intp] = np.unique(column.astype(str), return_inverse=True)[1]
+    levels = np.array([str(value) for value in column])  # a missing one is a level too
+    codes: NDArray[np.intp] = np.unique(levels, return_inverse=True)[1]
     return codes
 
 

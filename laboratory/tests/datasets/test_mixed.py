@@ -84,6 +84,14 @@ def test_a_shift_labels_low_values() -> None:
         assert low < x[known & made.unlabelled].mean() - x[~made.unlabelled].mean() < high
 
 
+def test_a_shift_by_a_column_of_categories_some_of_which_are_missing() -> None:
+    X = pd.DataFrame({"colour": pd.Series(["blue", None, "red"] * 200, dtype="str")})
+    made = make_problem("made", X, pd.Series(np.repeat([*"abcd"], 150)), 0, Mixture(shift=True))
+    known = np.isin(made.train_truth, made.known_classes)
+    labelled, free = (made.X_train["colour"][rows] for rows in (~made.unlabelled, known & made.unlabelled))
+    assert (labelled == "blue").mean() > (free == "blue").mean() + 0.1
+
+
 def test_large_tables_are_sampled_and_small_ones_refused() -> None:
     many = pd.Series(np.arange(20_000) % 5)
     made = make_problem("made", pd.DataFrame({"x": np.arange(20_000.0)}), many, 0, Mixture(known_share=0.3))
