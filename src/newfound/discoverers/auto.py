@@ -80,6 +80,8 @@ class AutoDiscoverer(NetworkDiscoverer):
         class, there is nothing to choose: it is 1, or the probability that it is one class where that was estimated.
     class_confidence_ : ndarray of shape (n_novel_classes,)
         The same for each novel class.
+    weaknesses_ : list of str
+        Why the result should be doubted, in words; empty where nothing speaks against it.
     n_classes_estimate_ : NClassesEstimate
         How many novel classes there may be, where ``n_novel_classes`` is "auto"; model files do not keep it.
     member_labels_ : ndarray of shape (n_members, n)
