@@ -214,6 +214,15 @@ def test_agreement_is_on_show_and_not_the_mean_probability(mixed_facts: dict[str
     assert without != {None}
 
 
+def test_high_agreement_is_no_comfort_beside_doubts(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    facts["candidates"] = {"confidence": 0.97, "class_confidence": [0.98, 0.96], "leaderboard": []}
+    facts["weaknesses"] = []
+    assert any("treat the classes as found" in sentence for sentence in sentences(facts))
+    facts["weaknesses"] = ["column 'day' alone tells labelled from unlabelled rows"]
+    assert any("97\N{NO-BREAK SPACE}%: that does not outweigh the doubts" in sentence for sentence in sentences(facts))
+
+
 def test_an_estimate_of_one_class_shows_how_sure_that_is(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     facts["explanation"]["classes"] = facts["explanation"]["classes"][:1]

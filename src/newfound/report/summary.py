@@ -138,7 +138,9 @@ def _about_agreement(facts: Mapping[str, Any]) -> list[str]:
     agreement, source = agreement_of_all(facts)
     if agreement is None:
         return []
-    return [f"{_AGREEMENT[source].format(percent(agreement))}: {_ADVICE[level(agreement)]}."]
+    how = level(agreement)
+    advice = "that does not outweigh the doubts below" if how == "high" and facts["weaknesses"] else _ADVICE[how]
+    return [f"{_AGREEMENT[source].format(percent(agreement))}: {advice}."]
 
 
 def _about_unsure_rows(facts: Mapping[str, Any]) -> list[str]:
