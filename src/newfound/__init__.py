@@ -32,6 +32,8 @@ _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "load": "newfound.persistence",
     "read_table": "newfound.tables.files",
     "register_discoverer": "newfound.registry",
+    "suggest_labels": "newfound.suggestions",
+    "suggest_merges": "newfound.suggestions",
     "save": "newfound.persistence",
     "tune": "newfound.selection.tune",
     "write_report": "newfound.report",
@@ -72,6 +74,8 @@ __all__ = [
     "read_table",
     "register_discoverer",
     "save",
+    "suggest_labels",
+    "suggest_merges",
     "tune",
     "write_report",
 ]
@@ -99,6 +103,7 @@ if TYPE_CHECKING:
     from newfound.selection.n_classes import estimate_n_novel_classes
     from newfound.selection.space import Choice, Real, Whole
     from newfound.selection.tune import tune
+    from newfound.suggestions import suggest_labels, suggest_merges
     from newfound.tables import TableEncoder
     from newfound.tables.files import read_table
 

@@ -24,6 +24,7 @@ from newfound.cli.output import printable
 from newfound.cli.predict import predict
 from newfound.cli.to_labels import to_labels
 from newfound.cli.tune import tune
+from newfound.cli.update import suggest, update
 from newfound.cli.wording import in_words
 from newfound.errors import InputError, NewfoundError, TrainingInterrupted
 
@@ -39,7 +40,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for _command in (discover, predict, evaluate, explain, estimate, tune, rename, merge, split, to_labels, demo, info):
+_COMMANDS = (discover, predict, evaluate, explain, estimate, tune, update, suggest, rename, merge, split, to_labels)
+for _command in (*_COMMANDS, demo, info):
     app.command()(_command)
 app.command(context_settings=HANDED_OVER)(bench)
 

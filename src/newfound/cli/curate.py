@@ -46,7 +46,7 @@ def rename(
     output = Output(as_json)
     found = load_model(model)
     found.rename(_pairs(names, found))
-    _finish(found, _place(model, out, force), output)
+    _finish(found, place_of(model, out, force), output)
 
 
 def merge(
@@ -70,7 +70,7 @@ def merge(
         raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
     found = load_model(model)
     found.merge([class_named(name, found) for name in classes], into=None if into is None else _typed(into, found))
-    _finish(found, _place(model, out, force), output)
+    _finish(found, place_of(model, out, force), output)
 
 
 def split(
@@ -104,10 +104,10 @@ def split(
     columns = read_columns(read_table_file(table, Format(delimiter, encoding, decimal, sheet), output), output)
     with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
         found.split(class_, parts, columns, training=training)
-    _finish(found, _place(model, out, force), output)
+    _finish(found, place_of(model, out, force), output)
 
 
-def _place(model: Path, out: Path | None, force: bool) -> Path:
+def place_of(model: Path, out: Path | None, force: bool) -> Path:
     """Where the changed model goes; asked last, so that --force is never the cure for a mistake in the names."""
     if out is not None:
         check_new(out, force=force)

@@ -16,7 +16,7 @@ from newfound.discoverers.curation import Curation, Split, Step
 from newfound.discoverers.fitted import Codes, FittedState, Floats
 from newfound.discoverers.flat import FlatState, first_counts
 from newfound.discoverers.memory import Memory
-from newfound.discoverers.placing import Placement, place_batch
+from newfound.discoverers.placing import Placement, corrected, place_batch
 from newfound.discoverers.update import Update, first_records, later_records, tell
 from newfound.errors import InputError
 from newfound.learning.machine import threads_for_table
@@ -110,6 +110,7 @@ class Living(Curatable):
         codes = np.append(naming.codes, np.full(len(waiting), -1))
         expected = np.zeros((len(everything), naming.n_classes))
         expected[:, naming.places] = self._curated_proba(everything)
+        kept_codes = corrected(kept, kept_codes, rows, naming.codes, expected[: len(rows)], len(naming.known))
         placement = place_batch(kept, kept_codes, everything, codes, expected, rng)
         new = novel_class_names(naming.known, len(placement.recognised), {*self._used_names}).tolist()
         novel = class_array([*self.novel_classes_.tolist(), *new], self.novel_classes_)
@@ -136,7 +137,7 @@ class Living(Curatable):
             "temperature_": temperature,
             "batches_": later_records(before, update),
             "_used_names": tuple(dict.fromkeys([*self._used_names, *new])),
-            "_memory": memory.joined(everything[sure], placement.codes[sure], len(classes), rng),
+            "_memory": memory.with_codes(kept_codes).joined(everything[sure], placement.codes[sure], len(classes), rng),
             "_updated": FlatState(
                 forest, self._state, len(naming.known), self._updated.first_counts if self._updated else counts
             ),

@@ -100,6 +100,17 @@ class Memory:
         seen[places] = self.seen
         return type(self)(self.rows, codes, seen)
 
+    def with_codes(self, codes: Codes) -> Self:
+        """Return the rows of classes with other codes (m,); of classes that change, only kept rows count as seen."""
+        has_class = self.codes >= 0
+        n_classes = int(max(codes.max(initial=-1) + 1, self.n_classes))
+        before, after = (np.bincount(some, minlength=n_classes) for some in (self.codes[has_class], codes))
+        seen = np.zeros(len(before), dtype=np.int64)
+        seen[: self.n_classes] = self.seen
+        changed = before != after
+        seen[changed] = after[changed]
+        return type(self)(self.rows[has_class], codes.astype(np.int32), seen.astype(np.int32))
+
     # ---- the model file
 
     def arrays(self) -> Arrays:

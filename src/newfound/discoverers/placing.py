@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
 from newfound.clustering.whitening import WhitenedSpace
@@ -150,3 +151,48 @@ def _targets(proba: Floats, odd: NDArray[np.intp], found: _Found) -> Floats:
     # Whoever is in a further class counts as one of it, or the forest would go on preferring the earlier classes.
     targets[odd[has_class]] = np.eye(n_classes + n_new)[n_classes + found.codes[has_class]]
     return targets
+
+
+# ---- answers
+
+
+def corrected(kept: Floats, kept_codes: Codes, rows: Floats, codes: Codes, expected: Floats, n_known: int) -> Codes:
+    """Correct the classes of kept rows by labels that people gave to rows of found classes.
+
+    What was found is a guess. Where rows of a found class carry labels, each of its kept rows takes the label that is
+    nearest; the middle of the class takes the most frequent one, or stays as it is with a single label.
+
+    Parameters
+    ----------
+    kept : ndarray of shape (m, d)
+    kept_codes : ndarray of shape (m,), int64
+    rows : ndarray of shape (n, d)
+        The batch.
+    codes : ndarray of shape (n,), int64
+        Classes that labels name, -1 elsewhere.
+    expected : ndarray of shape (n, n_classes)
+        What the discoverer predicts without the labels.
+    n_known : int
+        Number of known classes, whose kept rows stay.
+
+    Returns
+    -------
+    ndarray of shape (m,), int64
+    """
+    labelled = np.flatnonzero(codes >= 0)
+    likely = expected[labelled].argmax(axis=1)
+    after = kept_codes.copy()
+    if not len(labelled):
+        return after
+    space = WhitenedSpace.learn(kept, kept_codes, _RIDGE)
+    for found in np.unique(likely[likely >= n_known]):
+        own, told = kept_codes == found, labelled[likely == found]
+        if not own.any() or (codes[told] == found).all():
+            continue
+        answers = codes[told]
+        names, counts = np.unique(answers, return_counts=True)
+        usual = names[counts.argmax()] if len(told) > 1 else found
+        placed = space.place(kept[own])
+        marks = np.concatenate([space.place(rows[told]), placed.mean(axis=0, keepdims=True)])
+        after[own] = np.append(answers, usual)[cdist(placed, marks).argmin(axis=1)]
+    return after

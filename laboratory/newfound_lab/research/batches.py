@@ -1,0 +1,118 @@
+"""Updates by five batches with one new class each: whether it is found, names stay, and what a batch costs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import newfound as nf
+from newfound.records import Records
+from newfound_lab.datasets import load
+
+__all__ = ["STREAM_TABLES", "Stream", "measure_batches"]
+
+STREAM_TABLES = ("nsl_kdd", "letter", "pendigits")
+
+_N_BATCHES = 5
+_MOST_FITTED = 6_000
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A table to fit, and batches that follow it.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        All rows.
+    truth : ndarray of text
+        Their classes.
+    fitted : ndarray of int
+        Rows of the first fit.
+    labels : list
+        Their labels, None where the class is novel.
+    batches : list of ndarray of int
+        Rows of each batch, in an order without meaning.
+    new : list of text
+        The class that each batch has for the first time; None for a last batch without one.
+    """
+
+    table: pd.DataFrame
+    truth: np.ndarray
+    fitted: np.ndarray
+    labels: list[Any]
+    batches: list[np.ndarray]
+    new: list[Any]
+    n_first: int
+
+    @classmethod
+    def draw(cls, name: str, rows: int, new_rows: int, seed: int, data_dir: Path | None = None) -> Stream:
+        """Draw the rows of a benchmark: half of them for the fit, the others for batches of ``rows`` earlier rows."""
+        data = load(name, data_dir)
+        table = pd.concat([pd.DataFrame(data.X_train), pd.DataFrame(data.X_test)], ignore_index=True)
+        truth = np.array([str(one) for one in np.concatenate([data.y_train_truth, data.y_test])], dtype=object)
+        rng = np.random.RandomState(seed)
+        known, novel = ([str(one) for one in classes] for classes in (data.known_classes, data.novel_classes))
+        rng.shuffle(novel)
+        later, first = novel[:_N_BATCHES], novel[_N_BATCHES:] or [known.pop()]
+        order = rng.permutation(len(truth))
+        fitted, rest = order[: len(order) // 2], order[len(order) // 2 :]
+        fitted = fitted[np.isin(truth[fitted], known + first)][:_MOST_FITTED]
+        there: list[Any] = [*known, *first]
+        batches = []
+        for part, new in zip(np.array_split(rest, _N_BATCHES + 1), [*later, None], strict=True):
+            old = part[np.isin(truth[part], there)][:rows]
+            batches.append(rng.permutation(np.concatenate([old, rest[truth[rest] == new][:new_rows]])))
+            there.append(new)
+        labels = [one if one in known else None for one in truth[fitted]]
+        return cls(table, truth, fitted, labels, batches, [*later, None], len(first))
+
+
+def measure_batches(
+    name: str, rows: int = 1_500, new_rows: int = 100, seed: int = 0, data_dir: Path | None = None
+) -> Records:
+    """Fit a discoverer, update it by batches, and say of each batch what was found in it.
+
+    Returns
+    -------
+    Records
+        For each batch its new class, ``recall`` and ``precision`` of the class found that has most of its rows (of
+        those that are new in this batch), how many new classes there are, whether all earlier names stayed, the
+        accuracy on known classes, the share of rows that fit none, and seconds.
+    """
+    stream = Stream.draw(name, rows, new_rows, seed, data_dir)
+    model = nf.WhitenedKMeans(stream.n_first, random_state=seed)
+    model.fit(stream.table.iloc[stream.fitted], stream.labels)
+    known = set(model.known_classes_.tolist())
+    records = Records()
+    for batch, new in zip(stream.batches, stream.new, strict=True):
+        before = model.classes_.tolist()
+        start = time.perf_counter()
+        update = model.update(stream.table.iloc[batch])
+        seconds = time.perf_counter() - start
+        truth, found = stream.truth[batch], np.array(update.labels, dtype=object)
+        inside, is_known = truth == new, np.isin(truth, list(known))
+        sizes = {one: int((found[inside] == one).sum()) for one in update.new_classes}
+        best = max(sizes, key=lambda one: sizes[one]) if sizes and new is not None else None
+        records.append(
+            {
+                "table": name,
+                "batch": update.batch,
+                "rows": len(batch),
+                "new": new,
+                "new_rows": int(inside.sum()),
+                "recall": sizes[best] / int(inside.sum()) if best is not None else None,
+                "precision": float((truth[found == best] == new).mean()) if best is not None else None,
+                "n_new": len(update.new_classes),
+                "names_stay": model.classes_.tolist()[: len(before)] == before,
+                "known_accuracy": float((found[is_known] == truth[is_known]).mean()),
+                "unexplained": update.share_unexplained,
+                "seconds": seconds,
+            }
+        )
+    return records

@@ -1,0 +1,219 @@
+"""`newfound update` and `newfound suggest`: the next batch, and which of its rows to label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newfound.cli.curate import OutOption, place_of
+from newfound.cli.options import (
+    DecimalOption,
+    DelimiterOption,
+    EncodingOption,
+    ForceOption,
+    JsonOption,
+    ModelArgument,
+    SheetOption,
+    TableArgument,
+    UnlabelledOption,
+)
+from newfound.cli.output import Output, counted, percent
+from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
+from newfound.cli.writing import check_new, new_file, write_labels
+from newfound.errors import InputError
+
+if TYPE_CHECKING:
+    from newfound.discoverers.base import BaseDiscoverer
+    from newfound.tables.files import TableFile
+
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="Column with the labels of some rows, where there is one."),
+]
+
+
+def update(
+    model: ModelArgument,
+    table: TableArgument,
+    target: TargetOption = None,
+    unlabelled: UnlabelledOption = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE", help="CSV with the class of each row; TABLE-labels.csv by default."),
+    ] = None,
+    out: OutOption = None,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Take the next batch of rows: classes keep their names, new ones are added.
+
+    Rows that fit no class are searched for new ones. Labels in --target may name known, found or further classes.
+    Changes MODEL itself with --force, or writes another with --out:
+
+        newfound update newfound-attacks/model.newfound monday.csv --force
+    """
+    output = Output(as_json)
+    path = Path(f"{stem_of(table)}-labels.csv") if labels is None else labels
+    place = place_of(model, out, force)
+    check_new(path, force=force, option="--labels")
+    found = load_model(model)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    y = None if target is None else _labels(file, target, unlabelled, found, output)
+    columns = read_columns(file, output, [] if target is None else [target])
+    with output.busy("Updating"), output.speaking_of(table):
+        told = found.update(columns, y)
+    from newfound import save
+    from newfound.cli.labelling import Labelling, class_names
+
+    names = class_names(found)
+    codes = [-1 if label is None else names.index(label) for label in _texts(told.to_dict()["labels"])]
+    proba = found.predict_proba(columns)
+    import numpy as np
+
+    places = np.array(codes)
+    probability = np.where(places < 0, proba.max(axis=1), proba[np.arange(len(places)), places])
+    beside = Labelling(places, probability, names, len(found.known_classes_)).columns(file, output)
+    with new_file(path, force=force, option="--labels") as fresh:
+        write_labels(fresh, file, beside)
+    save(found, place)
+    _print(told, output)
+    output.say(f"Rows with their classes written to {path}")
+    output.say(f"Model written to {place}")
+    facts = told.to_dict()
+    del facts["labels"]
+    output.finish({**facts, "labels_file": str(path), "model": str(place)})
+
+
+def suggest(
+    model: ModelArgument,
+    table: TableArgument,
+    n: Annotated[int, typer.Option("--rows", "-n", metavar="N", help="How many rows.")] = 20,
+    target: TargetOption = None,
+    unlabelled: UnlabelledOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write these rows as CSV, with an empty column label."),
+    ] = None,
+    merges: Annotated[bool, typer.Option("--merges", help="Say, too, which novel classes may be one.")] = False,
+    delimiter: DelimiterOption = None,
+    encoding: EncodingOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which rows to label next.
+
+    They are few, from all regions of the table, more where the model is unsure. Rows with a label in --target are left
+    out. Row 1 is the first below the heading:
+
+        newfound suggest newfound-attacks/model.newfound attacks.csv -n 20
+    """
+    output = Output(as_json)
+    if n < 1:
+        raise InputError(f"Got --rows {n}, but expected 1 or more.")
+    if out is not None:
+        check_new(out, force=force)
+    found = load_model(model)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    y = None if target is None else _labels(file, target, unlabelled, found, output)
+    columns = read_columns(file, output, [] if target is None else [target])
+    from newfound import suggest_labels, suggest_merges
+
+    with output.busy("Choosing rows"), output.speaking_of(table, n="--rows"):
+        chosen = suggest_labels(found, columns, n, y=y)
+    output.table(
+        ("row", "class", "probability", "reason"),
+        [
+            (f"{one['row'] + 1:,}", str(one["class"]), f"{one['probability']:.2f}", one["reason"])
+            for one in chosen.table
+        ],
+        numbers=("row", "probability"),
+    )
+    facts: dict[str, Any] = {"rows": [row + 1 for row in chosen]}
+    facts["suggestions"] = [{**record, "row": record["row"] + 1} for record in chosen.table]
+    if merges:
+        pairs = suggest_merges(found)
+        output.say(
+            "Novel classes that may be one:"
+            if any(one["likely"] for one in pairs.pairs)
+            else "No novel classes look like one."
+        )
+        for one in pairs.pairs:
+            if one["likely"]:
+                output.say(f"  {one['first']} and {one['second']} (overlap {one['overlap']:.2f})")
+        facts["merges"] = pairs.to_dict()
+    if out is not None:
+        _write_rows(out, file, chosen.rows.tolist(), force)
+        output.say(f"Rows to label written to {out}")
+    output.finish(facts)
+
+
+def _labels(
+    file: TableFile, target: str, unlabelled: list[str] | None, model: BaseDiscoverer, output: Output
+) -> list[Any]:
+    """Labels in the type of the model's classes, None where a row has none."""
+    from newfound.tables.files import read_target
+
+    found = read_target(file, target, unlabelled)
+    output.note(*found.notes)
+    if model.classes_.dtype.kind == "U":
+        return list(found.labels)
+    kind = type(model.classes_.tolist()[0])
+    try:
+        return [None if label is None else kind(label) for label in found.labels]
+    except ValueError:
+        raise InputError(f"The classes of the model are numbers, but {target!r} holds other labels.") from None
+
+
+def _texts(labels: list[Any]) -> list[str | None]:
+    from newfound.tables.cells import text_of
+
+    return [None if label is None else text_of(label) for label in labels]
+
+
+def _print(told: Any, output: Output) -> None:
+    n_new = len(told.new_classes)
+    found = counted(n_new, "new class", "new classes") if n_new else "no new class"
+    output.say(
+        f"Batch {told.batch}: {counted(told.n_rows, 'row')}, {found}, {percent(told.share_unexplained)} fit no class:"
+    )
+    output.table(
+        ("class", "", "rows", "share", "moved", "note"),
+        [
+            (
+                str(one["class"]),
+                one["kind"],
+                f"{one['rows']:,}",
+                percent(one["share"]),
+                "" if one["distance"] is None else f"{one['distance']:.2f}",
+                _note(one),
+            )
+            for one in told.classes
+        ],
+        numbers=("rows", "share", "moved"),
+    )
+
+
+def _note(one: dict[str, Any]) -> str:
+    if one["note"] == "drifts":
+        return f"drifts, most in {one['column']}"
+    if one["absent"]:
+        return f"no rows in {counted(one['absent'], 'batch', 'batches')}"
+    return "" if one["nearest"] is None else f"nearest to {one['nearest']}"
+
+
+def _write_rows(out: Path, file: TableFile, rows: list[int], force: bool) -> None:
+    import csv
+
+    texts = list(file.text_rows())
+    with new_file(out, force=force) as fresh, fresh.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, delimiter=file.delimiter or ",", lineterminator="\n")
+        writer.writerow(["row", *file.names, "label"])
+        writer.writerows([str(row + 1), *texts[row], ""] for row in rows)
