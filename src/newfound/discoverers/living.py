@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -96,6 +98,25 @@ class Living(Curatable):
         naming = Naming.of(read_labels(y, len(rows)), self.known_classes_, self.novel_classes_, self._used_names)
         with threads_for_table(len(rows) + len(memory.codes), rows.shape[1]):
             return self._take(memory.relabelled(naming.places), rows, naming)
+
+    def plot_batches(self, path: str | PathLike[str] | None = None) -> Any:
+        """Draw the share of each class in each batch, and how far it has moved.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write as well, .png or .svg.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        self._check_is_fitted()
+        if not self.batches_:
+            raise InputError("There are no batches to draw yet; call update first.", cure="call update first")
+        from newfound.pictures.batches import draw_batches
+
+        return draw_batches([] if path is None else [Path(path)], self.batches_)
 
     # ---- inside
 

@@ -71,7 +71,7 @@ def report_facts(
     dict
         ``title``, ``made_at``, ``table``, ``classes`` (all, in the order of the model), ``weaknesses``,
         ``doubted_rows`` (how many, by reason), ``explanation`` (see `newfound.explain`), ``novelty``, ``routing``,
-        ``map``, ``history``, ``n_classes``, ``candidates`` and ``model``.
+        ``map``, ``history``, ``batches`` (of updates), ``n_classes``, ``candidates`` and ``model``.
 
     Raises
     ------
@@ -111,6 +111,7 @@ def report_facts(
         "routing": routing_facts(model),
         "map": _map_facts(reading, rows, labels, spelled, explanation, rng),
         "history": _curves(model.history_),
+        "batches": [{**record, "class": _batch_class(record["class"])} for record in model.batches_],
         "n_classes": _count_facts(model),
         "candidates": _candidate_facts(model),
         "model": _model_facts(model, random_state),
@@ -310,6 +311,10 @@ def _lean(x: float) -> float | int | None:
 
 
 # ---- how it was found
+
+
+def _batch_class(name: Any) -> str | None:
+    return None if name is None else class_name(name)
 
 
 def _curves(history: Sequence[Mapping[str, Any]]) -> list[Facts]:

@@ -25,6 +25,7 @@ _NAMES = {
     "count": "How many",
     "candidates": "Candidates",
     "training": "Training",
+    "batches": "Batches",
     "making": "How it was made",
 }
 
@@ -52,6 +53,7 @@ def render(facts: Mapping[str, Any]) -> str:
         "count": method.n_classes(facts),
         "candidates": method.candidates(facts),
         "training": method.training(facts),
+        "batches": method.batches(facts),
         "making": method.making(facts),
     }
     links = [tag("a", _NAMES[name], href=f"#{name}") for name, section in found.items() if section is not None]

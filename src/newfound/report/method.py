@@ -14,6 +14,7 @@ from newfound.report.wording import count, listed, percent
 Facts = Mapping[str, Any]
 
 _CANDIDATES_SHOWN = 10
+_BATCHES_SHOWN = 8
 _ABOUT_BARS = (
     "probability of each number of novel classes; the coloured number is the median of these probabilities, which need "
     "not be the highest bar"
@@ -80,6 +81,29 @@ def training(facts: Facts) -> Html | None:
     return tag(
         "section", tag("h2", "Training"), tag("p", about), tag("div", *curves, class_="small-charts"), id="training"
     )
+
+
+def batches(facts: Facts) -> Html | None:
+    """Show how the classes fared over the batches of updates."""
+    history = facts["batches"]
+    if not history:
+        return None
+    shown = sorted({record["batch"] for record in history})[-_BATCHES_SHOWN:]
+    cells = {(record["class"], record["batch"]): record for record in history}
+    rows = []
+    for name in dict.fromkeys(record["class"] for record in history):
+        row: dict[str, Any] = {"class": "no class" if name is None else name}
+        for batch in shown:
+            cell = cells.get((name, batch))
+            row["fit" if batch == 0 else f"batch {batch}"] = None if cell is None else percent(cell["share"])
+        last = cells.get((name, shown[-1]))
+        row["moved"] = None if last is None else last["distance"]
+        rows.append(row)
+    about = (
+        "Share of the rows of each class in the table of the fit and in the batches since. Moved: how far its rows in "
+        "the last batch lie from the earlier ones, in standard deviations of the class, in the column where that is most."
+    )
+    return tag("section", tag("h2", "Batches"), tag("p", about), scrolling(records(rows), "Batches"), id="batches")
 
 
 def making(facts: Facts) -> Html:
