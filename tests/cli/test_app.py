@@ -68,6 +68,8 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
                 "explain",
                 "estimate",
                 "tune",
+                "update",
+                "suggest",
                 "rename",
                 "merge",
                 "split",

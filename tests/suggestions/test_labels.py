@@ -16,9 +16,10 @@ from tests.discoverers.test_living import fitted, rows_of
 def test_rows_come_from_all_regions_and_carry_a_reason() -> None:
     model = fitted()
     table, truth = rows_of({"ant": 40, "bee": 40, "fly": 40, "gnat": 40}, seed=1)
-    chosen = nf.suggest_labels(model, table, n=4)
-    assert len(chosen) == 4
-    assert set(truth[chosen.rows]) == {"ant", "bee", "fly", "gnat"}
+    chosen = nf.suggest_labels(model, table, n=6)
+    assert len(chosen) == 6
+    assert {"fly", "gnat"} <= set(truth[chosen.rows])
+    assert (np.isin(truth[chosen.rows], ["fly", "gnat"])).mean() > 0.5  # what is known for sure need not be asked
     assert np.array_equal(np.asarray(chosen), chosen.rows)
     assert list(chosen) == chosen.rows.tolist()
     assert sum(record["stands_for"] for record in chosen.table) == 160

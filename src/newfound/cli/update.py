@@ -51,7 +51,7 @@ def update(
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take the next batch of rows: classes keep their names, new ones are added.
+    """Take the next batch: classes stay, new ones are added.
 
     Rows that fit no class are searched for new ones. Labels in --target may name known, found or further classes.
     Changes MODEL itself with --force, or writes another with --out:

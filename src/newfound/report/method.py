@@ -101,7 +101,7 @@ def batches(facts: Facts) -> Html | None:
         rows.append(row)
     about = (
         "Share of the rows of each class in the table of the fit and in the batches since. Moved: how far its rows in "
-        "the last batch lie from the earlier ones, in standard deviations of the class, in the column where that is most."
+        "the last batch lie from the earlier ones, in standard deviations of the class, where that is most."
     )
     return tag("section", tag("h2", "Batches"), tag("p", about), scrolling(records(rows), "Batches"), id="batches")
 

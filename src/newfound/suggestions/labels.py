@@ -91,8 +91,8 @@ def suggest_labels(model: Any, X: Any, n: int = 20, *, y: Any = None, random_sta
     >>> from newfound import NCDKMeans
     >>> X, y = [[0.0], [1.0], [9.0], [9.1], [5.0], [5.2]], ["ant", "ant", None, None, None, None]
     >>> model = NCDKMeans(2, random_state=0).fit(X, y)
-    >>> sorted(suggest_labels(model, X, n=2, y=y))
-    [2, 4]
+    >>> sorted(X[row][0] > 7 for row in suggest_labels(model, X, n=2, y=y))
+    [False, True]
     """
     check_integer("n", n, low=1)
     rng = pick_generator(random_state)
