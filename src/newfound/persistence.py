@@ -23,13 +23,13 @@ from safetensors.numpy import save as to_safetensors
 
 import newfound
 from newfound.discoverers.base import BaseDiscoverer
-from newfound.discoverers.calibration import COLDEST, HOTTEST
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays
 from newfound.discoverers.memory import Memory
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
 from newfound.registry import needs_known_classes, registered, registration_named, registration_of
+from newfound.routing.calibration import COLDEST, HOTTEST
 from newfound.tables import TableEncoder, all_classes
 from newfound.tables.cells import shown
 from newfound.tables.labels import class_array, classes_from_json, classes_to_json

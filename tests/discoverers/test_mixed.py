@@ -107,7 +107,7 @@ def test_novelty_means_the_same_for_training_rows_and_new_rows(make: Maker, mixe
     assert min(among_unlabelled, among_new) > 0.97
     assert abs(among_unlabelled - among_new) < 0.02
     known = [score[~NOVEL & ~FREE], score[~NOVEL & FREE], fresh[~NOVEL]]
-    assert np.ptp([group.mean() for group in known]) < 0.1
+    assert np.ptp([group.mean() for group in known]) < 0.15
     assert abs(score[NOVEL].mean() - fresh[NOVEL].mean()) < 0.1
 
 
@@ -219,30 +219,26 @@ def test_probabilities_are_the_answers_to_two_questions(mixed: dict[Maker, Any])
     model = mixed[PLAIN]
     encoded = model._encode(rows(1))
     routed, inner, sharp = model._forest.proba(encoded), model._state.novel_proba(encoded), 1 / model.temperature_
-    assert model.temperature_ != 1
     expected = np.zeros((len(routed), 4))
     for i, one in enumerate(routed):
-        known, novel = one[:2].sum() ** sharp, one[2] ** sharp
-        expected[i, :2] = known / (known + novel) * one[:2] ** sharp / (one[:2] ** sharp).sum()
-        expected[i, 2:] = novel / (known + novel) * inner[i]
+        expected[i, :2] = one[:2].sum() * one[:2] ** sharp / (one[:2] ** sharp).sum()
+        expected[i, 2:] = one[2] * inner[i]
     assert_allclose(model.predict_proba(rows(1)), expected, atol=1e-12)
 
 
-def test_the_temperature_makes_probabilities_mean_what_they_say() -> None:
-    """Two known classes and a novel one that overlap a little: a forest alone is too unsure of them."""
+def test_probabilities_of_novelty_mean_what_they_say() -> None:
+    """Two known classes and a novel one that overlap a little: of rows at probability p, about p are novel."""
     rng = np.random.default_rng(0)
     truth = rng.integers(3, size=1500)
-    X = 1.5 * truth[:, None] + rng.normal(0, 0.4, (1500, 1))
+    X = 1.5 * truth[:, None] + rng.normal(0, 0.6, (1500, 1))
     y = np.where((truth < 2) & (rng.random(1500) < 0.5), truth, -1)
-    model = kmeans(n_novel_classes=1, unlabelled="mixed").fit(X, y, calibrate=False)
+    model = kmeans(n_novel_classes=1, unlabelled="mixed").fit(X, y)
     new = rng.integers(3, size=3000)
-    X_new = 1.5 * new[:, None] + rng.normal(0, 0.4, (3000, 1))
-
-    def surprise() -> float:
-        return float(-np.log(model.predict_proba(X_new)[np.arange(3000), new] + 1e-9).mean())
-
-    fitted, model.temperature_ = surprise(), 1.0
-    assert fitted < 0.9 * surprise()
+    score = model.novelty_score(1.5 * new[:, None] + rng.normal(0, 0.6, (3000, 1)))
+    parts = np.digitize(score, [0.2, 0.4, 0.6, 0.8])
+    gaps = [abs(score[parts == part].mean() - (new[parts == part] == 2).mean()) for part in np.unique(parts)]
+    weights = [(parts == part).mean() for part in np.unique(parts)]
+    assert np.dot(gaps, weights) < 0.1
 
 
 def test_too_few_labelled_rows_for_a_temperature() -> None:

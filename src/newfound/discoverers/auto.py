@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.discoverers.calibration import fit_temperature, rows_to_hold_out
 from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
 from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
@@ -20,6 +19,7 @@ from newfound.learning.members import MemberSettings
 from newfound.learning.student import InputMap, Lesson, StudentNetworks, StudentTrainer
 from newfound.learning.trainer import Trained
 from newfound.records import Records
+from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
 from newfound.selection.chooser import Choice, Chooser
 from newfound.selection.judgement import judge

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from newfound.discoverers.calibration import at_temperature, fit_temperature, rows_to_hold_out
 from newfound.discoverers.curatable import labels_of_another_type
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
@@ -28,6 +27,7 @@ from newfound.metrics import open_world_accuracy
 from newfound.parameters import check_weights
 from newfound.registry import needs_known_classes
 from newfound.routing import Forest, KnownShare
+from newfound.routing.calibration import at_temperature, fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
@@ -360,10 +360,10 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.labels_ = self.classes_[labels.codes_with(discovery.found)]
         if discovery.member_found is not None:
             self.member_labels_ = self.classes_[labels.codes_with(discovery.member_found)]
-        self.temperature_ = discovery.temperature if prepared.forest is None else prepared.temperature
+        self.temperature_ = discovery.temperature if prepared.routed is None else prepared.routed.temperature
         self.history_ = discovery.history
         self._state = discovery.state
-        self._forest = prepared.forest
+        self._forest = None if prepared.routed is None else prepared.routed.forest
         if prepared.routing is not None:
             self.unlabelled_, self.unlabelled_reason_ = prepared.routing.unlabelled, prepared.routing.reason
             self.known_share_ = prepared.routing.known_share

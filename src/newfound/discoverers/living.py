@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.discoverers.batch_labels import Naming
-from newfound.discoverers.calibration import fit_temperature, rows_to_hold_out
 from newfound.discoverers.curatable import Curatable
 from newfound.discoverers.curation import Curation, Split, Step
 from newfound.discoverers.fitted import Codes, FittedState, Floats
@@ -25,6 +24,7 @@ from newfound.learning.machine import threads_for_table
 from newfound.parameters import pick_generator
 from newfound.records import Records
 from newfound.routing import Forest
+from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.tables import TableEncoder, all_classes, novel_class_names, read_labels
 from newfound.tables.labels import class_array
 from newfound.tables.task import DiscoveryTask

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from newfound.discoverers.routed import forest_temperature
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
-from newfound.routing import Forest, Routing, route
+from newfound.routing import Routing, route
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.selection.separating import separating_column
 from newfound.selection.source_columns import SourceColumns
@@ -40,8 +39,6 @@ class Preparation:
         The rows that came with a label, and those in which novel classes are sought.
     routing : Routing or None
         What the router says of the unlabelled rows, where it was asked.
-    temperature : float
-        Of the router's probabilities, where known and novel rows are mixed; 1.0 elsewhere.
     estimate : NClassesEstimate or None
         How many novel classes there may be, where that had to be estimated.
     rng : RandomState
@@ -59,7 +56,6 @@ class Preparation:
     novel_classes: NDArray[Any]
     task: DiscoveryTask
     routing: Routing | None
-    temperature: float
     estimate: NClassesEstimate | None
     rng: np.random.RandomState
     calibrate: bool
@@ -67,9 +63,9 @@ class Preparation:
     separating: str | None
 
     @property
-    def forest(self) -> Forest | None:
-        """The router's forest, where known and novel rows are mixed."""
-        return self.routing.forest if self.routing is not None and self.routing.unlabelled == "mixed" else None
+    def routed(self) -> Routing | None:
+        """What the router said, where known and novel rows are mixed."""
+        return self.routing if self.routing is not None and self.routing.unlabelled == "mixed" else None
 
 
 def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
@@ -90,11 +86,11 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
     columns = SourceColumns.of(encoder)
     separating = separating_column(columns, rows, labels.codes)
-    routing, temperature = None, 1.0
+    routing = None
     if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
         routing = route(task, discoverer.unlabelled, rng)
         if routing.unlabelled == "mixed":
-            temperature, calibrate = forest_temperature(task, routing, rng), False
+            calibrate = False  # the router's probabilities are calibrated already
             labels, task = _routed(labels, task, routing)
     estimate, n_novel = None, 0
     if labels.unlabelled.any():
@@ -104,9 +100,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)
-    return Preparation(
-        encoder, labels, names, task, routing, temperature, estimate, rng, calibrate, started, separating
-    )
+    return Preparation(encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating)
 
 
 def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:

@@ -9,16 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.discoverers.calibration import at_temperature, fit_temperature
 from newfound.discoverers.fitted import Arrays, FittedState, Floats
 from newfound.errors import ModelFileError
-from newfound.routing import Forest, KnownShare, Routing
+from newfound.routing import Forest, KnownShare
+from newfound.routing.calibration import at_temperature
 from newfound.tables.state import Entries
-from newfound.tables.task import DiscoveryTask
 
 _PREFIX = "router."
-_N_FOLDS = 3
-_MOST_ROWS = 6_000  # from which the temperature is learned
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +34,7 @@ class RoutedState:
     n_novel : int
         Number of novel classes; with none, known classes share the whole probability.
     temperature : float
-        Of the forest's probabilities, see `forest_temperature`.
+        Of the known classes, for rows that are of one of them.
     """
 
     inner: FittedState
@@ -51,7 +48,6 @@ class RoutedState:
         known = at_temperature(known, self.temperature)
         if not self.n_novel:
             return known
-        sides = at_temperature(sides, self.temperature)
         return np.hstack([sides[:, :1] * known, sides[:, 1:] * self.inner.novel_proba(rows)])
 
     def novel_proba(self, rows: Floats) -> Floats:
@@ -70,8 +66,8 @@ class RoutedState:
 def two_steps(routed: Floats) -> tuple[Floats, Floats]:
     """Part probabilities into two questions: known or novel, and if known, which class.
 
-    A temperature is applied to each of them. Applied to all columns at once, it would make known rows look novel where
-    there are many known classes, each of which has little.
+    A temperature is applied to the second alone. Applied to all columns at once, it would make known rows look novel
+    where there are many known classes, each of which has little.
 
     Parameters
     ----------
@@ -90,42 +86,6 @@ def two_steps(routed: Floats) -> tuple[Floats, Floats]:
     total = known.sum(axis=1, keepdims=True)
     sides = np.hstack([total, routed[:, -1:]])
     return sides / sides.sum(axis=1, keepdims=True), known / total
-
-
-def forest_temperature(task: DiscoveryTask, routing: Routing, rng: np.random.RandomState) -> float:
-    """Fit the temperature of the router's forest, whose probabilities are too near to each other: it is a mean.
-
-    Forests are grown as the router's, each without some of the rows, and asked about the labelled ones among these.
-
-    Parameters
-    ----------
-    task : DiscoveryTask
-        With all unlabelled rows.
-    routing : Routing
-        Of that task.
-    rng : RandomState
-
-    Returns
-    -------
-    float
-        1.0 where there are too few labelled rows to say.
-    """
-    targets = np.zeros((len(task.rows), task.n_known + 1))
-    targets[task.codes < 0] = routing.proba
-    targets[task.codes >= 0, task.codes[task.codes >= 0]] = 1.0
-    some = rng.permutation(len(targets))[:_MOST_ROWS]
-    if len(some) < _N_FOLDS:
-        return 1.0
-    proba = np.zeros_like(targets)
-    for rest in np.array_split(some, _N_FOLDS):
-        seen = np.setdiff1d(some, rest)
-        proba[rest] = Forest.grow(task.rows[seen], targets[seen], int(rng.randint(2**31 - 1))).proba(task.rows[rest])
-    asked = some[task.codes[some] >= 0]
-    sides, known = two_steps(proba[asked])
-    # A class that cannot be makes no difference, so both questions fit into one matrix.
-    both = np.zeros((2 * len(asked), max(2, task.n_known)))
-    both[: len(asked), :2], both[len(asked) :, : task.n_known] = sides, known
-    return fit_temperature(both, np.concatenate([np.zeros(len(asked), dtype=np.int64), task.codes[asked]]))
 
 
 def restore_forest(arrays: Mapping[str, NDArray[Any]], n_columns: int, n_known: int) -> Forest | None:

@@ -39,7 +39,7 @@ def weaknesses_of(prepared: Preparation, discovery: Discovery) -> list[str]:
         *_doubts_of_the_members(discovery, task.n_novel),
         *_doubts_of_the_labelling(prepared),
         # Where the router said which rows are of known classes, nobody asks the discoverer.
-        *(_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known) if prepared.forest is None else ()),
+        *(_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known) if prepared.routed is None else ()),
     ]
 
 

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 _N_TREES = 100
 _MOST_LEAVES = 512  # of a tree, so that model files stay small
-_ROWS_IN_LEAF = 3
+_ROWS_IN_LEAF = 1  # on the rows it was grown on, a forest repeats its targets
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.routing.calibration import fit_temperature
 from newfound.routing.evidence import gather_evidence
 from newfound.routing.forest import Forest
 from newfound.routing.judgement import Judgement, judge
@@ -35,6 +36,8 @@ class Routing:
         How many of the unlabelled rows are of known classes.
     forest : Forest
         Predicts the columns of ``proba`` for any rows, new ones or those of the task.
+    temperature : float
+        At which the probabilities of known classes, for rows that are of one of them, agree best with labelled rows.
     """
 
     unlabelled: Literal["novel", "mixed"]
@@ -42,6 +45,7 @@ class Routing:
     proba: Floats
     known_share: KnownShare
     forest: Forest
+    temperature: float = 1.0
 
     @property
     def is_novel(self) -> NDArray[np.bool_]:
@@ -83,7 +87,9 @@ def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState) -> Routin
     targets = np.zeros((len(task.rows), task.n_known + 1))
     targets[free] = proba
     targets[np.flatnonzero(~free), task.codes[~free]] = 1.0
-    return Routing(unlabelled, reason, proba, judgement.known_share, Forest.grow(task.rows, targets, seed))
+    temperature = fit_temperature(evidence.known[~free], task.codes[~free])
+    forest = Forest.grow(task.rows, targets, seed)
+    return Routing(unlabelled, reason, proba, judgement.known_share, forest, temperature)
 
 
 def _decide(mode: Mode, judgement: Judgement) -> tuple[Literal["novel", "mixed"], str]:

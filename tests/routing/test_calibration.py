@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from newfound import InputError, hidden_class_score
-from newfound.discoverers import calibration
-from newfound.discoverers.calibration import at_temperature, fit_temperature, rows_to_hold_out
+from newfound.routing import calibration
+from newfound.routing.calibration import at_temperature, fit_temperature, rows_to_hold_out
 from tests.discoverers.common import (
     DISCOVERERS,
     LABEL_TYPES,
