@@ -40,6 +40,14 @@ def make_problems(context: typer.Context) -> None:
     main(context.args)
 
 
+@pretrain.command("router", context_settings=_PASSED_ON)
+def learn_router(context: typer.Context) -> None:
+    """Learn the router's constants from synthetic tasks; --help shows the options."""
+    from newfound_lab.pretrain.router import main
+
+    main(context.args)
+
+
 @pretrain.command("curves")
 def draw_curves(
     folder: Annotated[Path, typer.Argument(help="Folder with log.jsonl and validation.jsonl.")],

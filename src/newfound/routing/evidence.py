@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,7 +84,12 @@ def _out_of_bag(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], seed: in
         return proba
     forest = ExtraTreesClassifier(
         _N_TREES, min_samples_leaf=_ROWS_IN_LEAF, bootstrap=True, oob_score=_out_of_bag_accuracy, random_state=seed
-    ).fit(rows[grown_on], here)
+    )
+    with warnings.catch_warnings():
+        # Classes of one row are no mistake here; nor is a row that all trees have seen, see below.
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        forest.fit(rows[grown_on], here)
     shares = np.bincount(here, minlength=n_codes) / len(here)
     rest = np.setdiff1d(np.arange(len(rows)), grown_on)
     if len(rest):
