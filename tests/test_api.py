@@ -32,6 +32,7 @@ ESTIMATORS = [
     newfound.NCDKMeans,
     newfound.NCDSpectral,
     newfound.AutoDiscoverer,
+    newfound.InContextDiscoverer,
     newfound.TableEncoder,
 ]
 MODULES = sorted(

@@ -60,6 +60,8 @@ def quick(name: str, **parameters: Any) -> Any:
         defaults |= {"pretrain_epochs": 1}
     if name == "AutoDiscoverer":
         defaults |= {"n_members": 2, "training_steps": 4, "device": "cpu", "unlabelled": "novel"}
+    if name == "InContextDiscoverer":
+        defaults |= {"n_views": 1, "device": "cpu", "unlabelled": "novel"}
     if name in ("SpectralDiscoverer", "NCDSpectral"):
         defaults |= {"n_neighbors": 4}
     return getattr(nf, name)(**(defaults | parameters))
@@ -1070,6 +1072,7 @@ def test_there_is_a_golden_file_of_every_discoverer_and_version() -> None:
     stems = {path.stem for path in FOLDER.glob("*.newfound")}
     assert {one.class_name for one in BUILT_IN} == set(NAMES)
     wanted = {f"v{version}-{name}" for version in persistence.READABLE_VERSIONS for name in NAMES}
+    wanted -= {"v1-InContextDiscoverer"}  # came later
     assert stems == wanted | {f"v2-{name}" for name in CHANGED | MIXED}
 
 

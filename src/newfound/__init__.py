@@ -48,6 +48,7 @@ __all__ = [
     "ClassifierProjection",
     "Discovery",
     "HiddenClassKFold",
+    "InContextDiscoverer",
     "InputError",
     "KMeansDiscoverer",
     "MissingExtraError",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
     from newfound.discoverers.classifier_projection import ClassifierProjection
     from newfound.discoverers.fitted import Discovery
+    from newfound.discoverers.in_context import InContextDiscoverer
     from newfound.discoverers.kmeans import KMeansDiscoverer
     from newfound.discoverers.ncd_kmeans import NCDKMeans
     from newfound.discoverers.ncd_spectral import NCDSpectral

@@ -48,6 +48,7 @@ class Registration:
 
 BUILT_IN = (
     Registration("auto", "AutoDiscoverer", "newfound.discoverers.auto"),
+    Registration("in_context", "InContextDiscoverer", "newfound.discoverers.in_context"),
     Registration("tabular_ncd", "TabularNCD", "newfound.discoverers.tabular_ncd"),
     Registration("pbn", "PBN", "newfound.discoverers.pbn"),
     Registration("ncd_kmeans", "NCDKMeans", "newfound.discoverers.ncd_kmeans"),

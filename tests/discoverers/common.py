@@ -52,6 +52,12 @@ def auto(**changes: Any) -> nf.AutoDiscoverer:
     return nf.AutoDiscoverer(**{**settings, "unlabelled": "novel", **changes})
 
 
+def in_context(**changes: Any) -> nf.InContextDiscoverer:
+    """An InContextDiscoverer that looks once, and takes all unlabelled rows for novel as the others do."""
+    settings = {"n_novel_classes": 2, "n_views": 1, "device": "cpu", "random_state": 0}
+    return nf.InContextDiscoverer(**{**settings, "unlabelled": "novel", **changes})
+
+
 def whitened_kmeans(**changes: Any) -> nf.WhitenedKMeans:
     """A WhitenedKMeans of one start."""
     return nf.WhitenedKMeans(**{"n_novel_classes": 2, "ridge": 0.5, "n_init": 1, "random_state": 0, **changes})
@@ -81,7 +87,7 @@ def spectral(**changes: Any) -> nf.SpectralDiscoverer:
 Maker = Callable[..., Any]
 PACKED: tuple[Maker, ...] = (tabular_ncd, classifier_projection, pbn)
 WITH_MEMBERS: tuple[Maker, ...] = (*PACKED, auto)
-WITHOUT_TRAINING: tuple[Maker, ...] = (whitened_kmeans, ncd_kmeans, ncd_spectral)
+WITHOUT_TRAINING: tuple[Maker, ...] = (in_context, whitened_kmeans, ncd_kmeans, ncd_spectral)
 WITHOUT_LABELS: tuple[Maker, ...] = (kmeans, spectral)
 DISCOVERERS: tuple[Maker, ...] = WITH_MEMBERS + WITHOUT_TRAINING + WITHOUT_LABELS
 CLASSES = tuple(type(make()) for make in DISCOVERERS)

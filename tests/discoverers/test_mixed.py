@@ -137,8 +137,11 @@ def test_number_of_classes_is_estimated_among_the_rows_that_are_left() -> None:
 
 
 def test_defaults() -> None:
-    assert nf.AutoDiscoverer().unlabelled == "auto"
-    assert {type(make()).__name__ for make in DISCOVERERS if type(make())().unlabelled != "novel"} == {"AutoDiscoverer"}
+    modes = {type(make()).__name__: type(make())().unlabelled for make in DISCOVERERS}
+    assert {name: mode for name, mode in modes.items() if mode != "novel"} == {
+        "AutoDiscoverer": "auto",
+        "InContextDiscoverer": "auto",
+    }
 
 
 @pytest.mark.parametrize("given", ["all", None, 1, ["mixed"]])

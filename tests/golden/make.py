@@ -25,6 +25,7 @@ FOLDER = Path(__file__).parent
 DISCOVERERS: dict[str, Any] = {
     "AutoDiscoverer": nf.AutoDiscoverer(2, n_members=2, training_steps=20, device="cpu", random_state=0),
     "ClassifierProjection": nf.ClassifierProjection(2, epochs=2, n_members=2, device="cpu", random_state=0),
+    "InContextDiscoverer": nf.InContextDiscoverer(2, unlabelled="novel", n_views=1, device="cpu", random_state=0),
     "KMeansDiscoverer": nf.KMeansDiscoverer(2, encoder=nf.TableEncoder(numeric_scaling="signed_log"), random_state=0),
     "NCDKMeans": nf.NCDKMeans(2, encoder=nf.TableEncoder(categorical_scaling="standard"), random_state=0),
     "NCDSpectral": nf.NCDSpectral(2, n_neighbors=5, n_components=3, random_state=0),

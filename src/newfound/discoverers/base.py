@@ -29,7 +29,8 @@ from newfound.registry import needs_known_classes
 from newfound.routing import Forest, KnownShare
 from newfound.routing.calibration import at_temperature, fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
-from newfound.selection.n_classes import NClassesEstimate
+from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.selection.source_columns import SourceColumns
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import TableEncoder, all_classes, as_table, read_labels
 from newfound.tables.labels import mark_unlabelled
@@ -253,6 +254,10 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         raise NotImplementedError
 
     # ---- what subclasses may add
+
+    def _estimate_n_novel(self, task: DiscoveryTask, columns: SourceColumns, random_state: Any) -> NClassesEstimate:
+        """Estimate the number of novel classes of a task with unlabelled rows, where none was given."""
+        return estimate_from_rows(task.rows, task.codes, random_state, columns=columns)
 
     def _discover(self, prepared: Preparation) -> Discovery:
         """Find the novel classes, and fit the temperature to rows that were held out of it."""

@@ -15,7 +15,7 @@ from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
 from newfound.routing import Routing, route
-from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.separating import separating_column
 from newfound.selection.source_columns import SourceColumns
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
@@ -96,7 +96,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
             seed = _seed_of_the_estimate(discoverer.random_state, rng)
-            estimate = estimate_from_rows(task.rows, task.codes, seed, columns=columns)
+            estimate = discoverer._estimate_n_novel(task, columns, seed)
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)

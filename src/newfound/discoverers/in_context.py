@@ -1,0 +1,225 @@
+"""InContextDiscoverer: no training; a network that has seen many tables looks at this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.clustering.centroids import centroid_proba, fit_centroids
+from newfound.discoverers.base import BaseDiscoverer
+from newfound.discoverers.fitted import Arrays, Discovery, Floats
+from newfound.discoverers.parameters import check_integer, pick_device, pick_generator
+from newfound.errors import InputError
+from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
+from newfound.incontext.look import Look, context_rows, look
+from newfound.incontext.reading import context_of
+from newfound.routing.forest import Forest
+from newfound.routing.router import Mode
+from newfound.selection.n_classes import NClassesEstimate
+from newfound.selection.network_count import estimate_from_network
+from newfound.selection.source_columns import SourceColumns
+from newfound.selection.space import Space
+from newfound.tables import TableEncoder
+from newfound.tables.sampling import sample_in_proportion
+from newfound.tables.task import DiscoveryTask
+
+_N_INIT = 10  # starts of k-means
+_N_LATENT = 8  # directions of the network's embedding that new rows get
+_MOST_LABELLED = 10_000  # labelled rows that the forest learns from
+_FEWEST_OF_CLASS = 3
+_LEAST = 1e-6  # weight of a class that no tree speaks for
+
+
+@dataclass(frozen=True, eq=False)
+class ForestState:
+    """Two forests that answer for the network, so that new rows need no context.
+
+    Attributes
+    ----------
+    classes : Forest
+        Probabilities of the known, then the novel classes.
+    directions : Forest
+        Where rows lie in the main directions of the network's embedding.
+    n_known : int
+    """
+
+    classes: Forest
+    directions: Forest
+    n_known: int
+
+    def proba(self, rows: Floats) -> Floats:
+        """Probabilities of the known, then the novel classes; (n, d) to (n, n_classes)."""
+        return _shares(self.classes.proba(rows))
+
+    def novel_proba(self, rows: Floats) -> Floats:
+        """Probabilities of the novel classes alone; (n, d) to (n, n_novel)."""
+        return _shares(self.classes.proba(rows)[:, self.n_known :])
+
+    def latent(self, rows: Floats) -> Floats:
+        """Rows in the directions of the embedding; (n, d) to (n, n_latent)."""
+        return self.directions.proba(rows)
+
+    def arrays(self) -> Arrays:
+        """Arrays for the model file."""
+        return self.classes.arrays("classes.") | self.directions.arrays("directions.")
+
+
+def _shares(weights: Floats) -> Floats:
+    """Weights (n, m) as shares of their sums, all alike where there is none."""
+    some = weights + _LEAST
+    shares: Floats = some / some.sum(axis=1, keepdims=True)
+    return shares
+
+
+class InContextDiscoverer(BaseDiscoverer):
+    """Novel classes at a look: nothing is trained on the table.
+
+    A network that was trained on synthetic tables alone is shown the labelled and the unlabelled rows together, and
+    gives each row a vector: rows of one class lie in one direction. The unlabelled rows are grouped by these vectors.
+    Of large tables the network sees a sample. A forest learns what was found, so that all other rows, and new ones,
+    get their classes without another look.
+
+    Parameters
+    ----------
+    n_novel_classes : int or "auto", default="auto"
+        Number of novel classes among the unlabelled rows; "auto" has the network estimate it.
+    unlabelled : {"novel", "mixed", "auto"}, default="auto"
+        What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
+        known class. "auto" finds out, and ``unlabelled_reason_`` says how.
+    n_views : int, default=2
+        How often the network looks, each time with other random names for columns, levels and classes.
+    encoder : TableEncoder or None, default=None
+        How the table is prepared; None is ``TableEncoder()``.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for a GPU where there is one.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    classes_, known_classes_, novel_classes_ : ndarray
+        All classes, the known ones, then the novel ones (the largest first).
+    labels_ : ndarray of shape (n,)
+        Class of each training row: its known class, or the novel class found for it.
+    n_classes_estimate_ : NClassesEstimate
+        Where the number of novel classes was estimated: the median of the network's probabilities of 1 to 40 classes,
+        and an interval from their 5 % to their 95 % quantile.
+
+    Notes
+    -----
+    The network takes at most 64 known classes. What it was trained on, and what it cannot do, is in its card:
+    ``newfound.incontext.weights.weights_card()``.
+
+    Examples
+    --------
+    >>> from newfound import InContextDiscoverer
+    >>> from newfound.datasets import make_table
+    >>> data = make_table(300, random_state=0)
+    >>> model = InContextDiscoverer(n_novel_classes=3, random_state=0).fit(data.X_train, data.y_train)
+    >>> model.n_novel_classes_
+    3
+    """
+
+    _search_space: ClassVar[Mapping[str, Space]] = {}
+
+    _state: ForestState
+
+    def __init__(
+        self,
+        n_novel_classes: int | Literal["auto"] = "auto",
+        *,
+        unlabelled: Mode = "auto",
+        n_views: int = 2,
+        encoder: TableEncoder | None = None,
+        device: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_novel_classes = n_novel_classes
+        self.unlabelled = unlabelled
+        self.n_views = n_views
+        self.encoder = encoder
+        self.device = device
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_integer("n_views", self.n_views, low=1)
+        pick_device(self.device)
+
+    def _estimate_n_novel(self, task: DiscoveryTask, columns: SourceColumns, random_state: Any) -> NClassesEstimate:
+        rng = pick_generator(random_state)
+        _, found = self._look(task, rng)
+        return estimate_from_network(found.n_novel, task, columns, rng)
+
+    def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
+        seen, found = self._look(task, rng)
+        seed = int(rng.randint(2**31 - 1))
+        directions = Forest.grow(task.rows[seen], _main_directions(found.embedding), seed)
+        codes = task.codes[seen]
+        if not task.n_novel:
+            classes = _forest_of_classes(task, seen[:0], np.zeros((0, 0)), rng)
+            return Discovery(ForestState(classes, directions, task.n_known), np.empty(0, dtype=np.int64))
+        centroids, variance = fit_centroids(found.embedding, codes, task.n_novel, _N_INIT, rng)
+        novel = centroid_proba(found.embedding[codes < 0], centroids[-task.n_novel :], variance)
+        classes = _forest_of_classes(task, seen[codes < 0], novel, rng)
+        groups = ForestState(classes, directions, task.n_known).novel_proba(task.unlabelled_rows).argmax(axis=1)
+        groups[np.searchsorted(np.flatnonzero(task.codes < 0), seen[codes < 0])] = novel.argmax(axis=1)
+        # The sample that was looked at may have them in another order of size than all rows.
+        by_size = np.argsort(-np.bincount(groups, minlength=task.n_novel), kind="stable")
+        order = np.concatenate([np.arange(task.n_known), task.n_known + by_size])
+        classes = replace(classes, leaves=np.ascontiguousarray(classes.leaves[:, order]))
+        return Discovery(ForestState(classes, directions, task.n_known), np.argsort(by_size)[groups])
+
+    def _look(self, task: DiscoveryTask, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Look]:
+        """Show a sample of the rows to the network; return their numbers, and what it says of them."""
+        if task.n_known > MAX_CLASSES:
+            problem = f"has {task.n_known} known classes, but the in-context network takes at most {MAX_CLASSES}"
+            raise InputError.about("y", problem, "Use AutoDiscoverer or WhitenedKMeans.")
+        seen = context_rows(task, rng)
+        context = context_of(task.rows[seen], task.layout, task.codes[seen], ALL_NOVEL)
+        seed = int(rng.randint(2**31 - 1))
+        return seen, look(context, seed, n_views=self.n_views, device=pick_device(self.device))
+
+    def _restore_state(self, arrays: Mapping[str, NDArray[Any]]) -> ForestState:
+        n_known, n_columns = len(self.known_classes_), self.encoder_.layout_.n_columns
+        classes = Forest.restore(arrays, "classes.", n_columns, n_known + self._n_found)
+        return ForestState(classes, Forest.restore(arrays, "directions.", n_columns, None), n_known)
+
+
+def _forest_of_classes(
+    task: DiscoveryTask, seen: NDArray[np.intp], novel: Floats, rng: np.random.RandomState
+) -> Forest:
+    """Grow a forest of all classes on labelled rows, and on those unlabelled rows that the network has seen.
+
+    Parameters
+    ----------
+    task : DiscoveryTask
+    seen : ndarray of shape (m,)
+        Numbers of unlabelled rows.
+    novel : ndarray of shape (m, n_novel)
+        Probabilities of their novel classes.
+    rng : RandomState
+
+    Returns
+    -------
+    Forest
+    """
+    labelled, n_free = np.flatnonzero(task.codes >= 0), len(task.codes) - int((task.codes >= 0).sum())
+    taught = labelled[sample_in_proportion(task.codes[labelled], _MOST_LABELLED, _FEWEST_OF_CLASS, rng)]
+    targets = np.zeros((len(taught) + len(seen), task.n_known + task.n_novel))
+    targets[np.arange(len(taught)), task.codes[taught]] = 1.0
+    targets[len(taught) :, task.n_known :] = novel
+    # Each sample stands for all rows of its kind, otherwise known classes would gain by mere numbers.
+    weights = np.repeat([len(labelled) / len(taught), n_free / max(1, len(seen))], [len(taught), len(seen)])
+    return Forest.grow(task.rows[np.concatenate([taught, seen])], targets, int(rng.randint(2**31 - 1)), weights)
+
+
+def _main_directions(embedding: Floats) -> Floats:
+    """Principal components of the embedding; (n, e) to (n, n_latent)."""
+    centred = embedding - embedding.mean(axis=0)
+    _, _, directions = np.linalg.svd(centred, full_matrices=False)
+    places: Floats = centred @ directions[:_N_LATENT].T
+    return places
