@@ -71,8 +71,9 @@ def test_the_command_to_go_on_reads_the_table_in_the_same_way(
 
 
 def test_what_cannot_be_tuned(table: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["tune", "many.csv", "--target", TARGET, "--method", "auto"]) == 2
-    assert "has nothing to tune" in capsys.readouterr().err
+    for method in ("auto", "in_context"):
+        assert run(["tune", "many.csv", "--target", TARGET, "--method", method]) == 2
+        assert f"Got --method {method}, which has nothing to tune" in capsys.readouterr().err
     assert run(["tune", "table.csv", "--target", TARGET, "--method", "kmeans", "-k", "2"]) == 2  # two known classes
     assert "newfound: " in capsys.readouterr().err
     assert not list(folder.glob("tuned-*"))

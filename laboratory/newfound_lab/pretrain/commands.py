@@ -1,4 +1,4 @@
-"""`newfound-lab pretrain`: train the in-context network, judge it, and draw how it went."""
+"""`newfound-lab pretrain`: train the in-context network, judge it, draw how it went, and ship it."""
 
 from __future__ import annotations
 
@@ -57,3 +57,15 @@ def draw_curves(
     from newfound_lab.pretrain.progress import write_progress
 
     write_progress(folder / "log.jsonl", folder / "validation.jsonl", picture)
+
+
+@pretrain.command("ship")
+def ship_weights(
+    checkpoint: Annotated[Path, typer.Argument(help="Weights of a training, with card.json beside them.")],
+    folder: Annotated[Path | None, typer.Argument(help="Where to; into the package unless told.")] = None,
+) -> None:
+    """Write the weights that come with the package, and their card, of a checkpoint."""
+    from newfound_lab.pretrain.ship import PACKAGE, ship
+
+    card = ship(checkpoint, PACKAGE if folder is None else folder)
+    typer.echo(f"{card['parameters']:,} parameters after {card['step']:,} steps, sha256 {card['sha256']}")

@@ -45,3 +45,10 @@ def test_help_shows_the_options_of_the_module(command: str, capsys: pytest.Captu
 
 def test_a_wrong_option_is_refused() -> None:
     assert run(["pretrain", "train", "folder", "--no-such-option"]) == 2
+
+
+def test_ship_writes_weights_and_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoint = Path(__file__).parents[2] / "checkpoints" / "average.safetensors"
+    assert run(["pretrain", "ship", str(checkpoint), str(tmp_path)]) == 0
+    assert "5,276,924 parameters after 10,405 steps" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["weights.json", "weights.safetensors"]

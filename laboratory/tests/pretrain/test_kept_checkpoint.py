@@ -7,10 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load
 
+from newfound.errors import InputError
 from newfound.incontext import InContextNetwork, NetworkShape
-from newfound_lab.pretrain.checkpoint import load_network
+from newfound_lab.pretrain.checkpoint import load_network, load_tensors
 from newfound_lab.pretrain.problems import Problem
+from newfound_lab.pretrain.ship import CARD, PACKAGE, WEIGHTS, ship
 from newfound_lab.pretrain.validate import judge
 from newfound_lab.prior import PRIOR_VERSION
 
@@ -39,6 +43,26 @@ def test_header_fits(network: InContextNetwork) -> None:
     assert network.shape == NetworkShape()
     last = json.loads((FOLDER / "log.jsonl").read_text().splitlines()[-1])
     assert last["step"] <= facts["step"] < last["step"] + 100
+
+
+def test_the_package_holds_this_checkpoint(tmp_path: Path) -> None:
+    card = ship(FOLDER / "average.safetensors", tmp_path)
+    for name in (WEIGHTS, CARD):
+        assert (tmp_path / name).read_bytes() == (PACKAGE / name).read_bytes(), f"{name}: newfound-lab pretrain ship"
+    assert card["prior"] == PRIOR_VERSION
+    kept, _ = load_tensors(FOLDER / "average.safetensors")
+    shipped = load((PACKAGE / WEIGHTS).read_bytes())
+    assert kept.keys() == shipped.keys()
+    assert all(torch.equal(kept[name], shipped[name]) for name in kept)
+
+
+def test_a_card_of_other_weights_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "average.safetensors").write_bytes((FOLDER / "average.safetensors").read_bytes())
+    told = json.loads((FOLDER / "card.json").read_text())
+    (tmp_path / "card.json").write_text(json.dumps(told | {"step": told["step"] + 1}))
+    with pytest.raises(InputError, match="judge these weights"):
+        ship(tmp_path / "average.safetensors", tmp_path)
+    assert not (tmp_path / WEIGHTS).exists()
 
 
 def test_known_classes_tell_which_structure_matters(network: InContextNetwork) -> None:

@@ -33,6 +33,7 @@ from newfound.errors import InputError, TrainingInterrupted
 from newfound.registry import registered
 
 _SHOWN = 5
+_NOT_TUNED = {"auto", "in_context"}
 
 
 def tune(
@@ -44,7 +45,7 @@ def tune(
             "--method",
             "-m",
             metavar="NAME",
-            help=f"One of {', '.join(sorted({*registered()} - {'auto'}))}.",
+            help=f"One of {', '.join(sorted({*registered()} - _NOT_TUNED))}.",
         ),
     ] = "tabular_ncd",
     novel_classes: NovelClassesOption = "auto",
@@ -79,9 +80,9 @@ def tune(
         newfound discover TABLE --target COLUMN --settings tuned-tabular_ncd.json
     """
     output = Output(as_json)
-    if check_method(method) == "auto":
+    if check_method(method) in _NOT_TUNED:
         raise InputError(
-            "Got --method auto, which has nothing to tune: it makes its choices itself. Tune another method."
+            f"Got --method {method}, which has nothing to tune: it makes its choices itself. Tune another method."
         )
     n_novel = check_novel_classes(novel_classes)
     path = Path(f"tuned-{method}.json") if out is None else out

@@ -77,6 +77,7 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
+    _most_known: ClassVar[int | None] = None  # known classes that it can take, where there is a limit
 
     n_novel_classes: int | Literal["auto"]
     # Constructor parameters that a discoverer need not have.

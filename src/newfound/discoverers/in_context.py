@@ -13,7 +13,6 @@ from newfound.clustering.centroids import centroid_proba, fit_centroids
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.fitted import Arrays, Discovery, Floats
 from newfound.discoverers.parameters import check_integer, pick_device, pick_generator
-from newfound.errors import InputError
 from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
 from newfound.incontext.look import Look, context_rows, look
 from newfound.incontext.reading import context_of
@@ -125,6 +124,7 @@ class InContextDiscoverer(BaseDiscoverer):
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = {}
+    _most_known = MAX_CLASSES
 
     _state: ForestState
 
@@ -175,9 +175,6 @@ class InContextDiscoverer(BaseDiscoverer):
 
     def _look(self, task: DiscoveryTask, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Look]:
         """Show a sample of the rows to the network; return their numbers, and what it says of them."""
-        if task.n_known > MAX_CLASSES:
-            problem = f"has {task.n_known} known classes, but the in-context network takes at most {MAX_CLASSES}"
-            raise InputError.about("y", problem, "Use AutoDiscoverer or WhitenedKMeans.")
         seen = context_rows(task, rng)
         context = context_of(task.rows[seen], task.layout, task.codes[seen], ALL_NOVEL)
         seed = int(rng.randint(2**31 - 1))

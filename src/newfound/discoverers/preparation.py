@@ -152,6 +152,9 @@ def _check_labels(discoverer: Any, labels: Labels) -> None:
     name, n_unlabelled = type(discoverer).__name__, int(labels.unlabelled.sum())
     if needs_known_classes(type(discoverer)) and labels.n_known == 0:
         raise _no_known_classes(discoverer, "learns from known classes, but y has no labelled rows")
+    if discoverer._most_known is not None and labels.n_known > discoverer._most_known:
+        problem = f"has {labels.n_known} known classes, but {name} takes at most {discoverer._most_known}"
+        raise InputError.about("y", problem, "Use AutoDiscoverer or WhitenedKMeans.")
     if n_unlabelled == 0:
         warn_user(
             Message(
