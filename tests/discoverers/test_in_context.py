@@ -52,7 +52,7 @@ def test_rows_that_were_not_looked_at_get_their_classes_too(monkeypatch: pytest.
     assert sizes == sorted(sizes, reverse=True)
     # A row is told the same whether it is found or predicted.
     assert np.mean(model.predict_novel(X[novel]) == model.labels_[novel]) > 0.85
-    # The few rows that were looked at stand for all: novel rows are not outweighed by labelled ones.
+    # Novel rows are not outweighed by labelled ones, all of which are known.
     assert np.mean(np.isin(model.predict(X[novel]), model.novel_classes_)) > 0.9
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,7 +28,7 @@ from newfound.tables.task import DiscoveryTask
 
 _N_INIT = 10  # starts of k-means
 _N_LATENT = 8  # directions of the network's embedding that new rows get
-_MOST_LABELLED = 10_000  # labelled rows that the forest learns from
+_MOST_TAUGHT = 20_000  # rows that the forest of all classes learns from
 _FEWEST_OF_CLASS = 3
 _LEAST = 1e-6  # weight of a class that no tree speaks for
 
@@ -157,21 +157,19 @@ class InContextDiscoverer(BaseDiscoverer):
     def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
         seen, found = self._look(task, rng)
         seed = int(rng.randint(2**31 - 1))
-        directions = Forest.grow(task.rows[seen], _main_directions(found.embedding), seed)
-        codes = task.codes[seen]
-        if not task.n_novel:
-            classes = _forest_of_classes(task, seen[:0], np.zeros((0, 0)), rng)
-            return Discovery(ForestState(classes, directions, task.n_known), np.empty(0, dtype=np.int64))
-        centroids, variance = fit_centroids(found.embedding, codes, task.n_novel, _N_INIT, rng)
-        novel = centroid_proba(found.embedding[codes < 0], centroids[-task.n_novel :], variance)
-        classes = _forest_of_classes(task, seen[codes < 0], novel, rng)
-        groups = ForestState(classes, directions, task.n_known).novel_proba(task.unlabelled_rows).argmax(axis=1)
-        groups[np.searchsorted(np.flatnonzero(task.codes < 0), seen[codes < 0])] = novel.argmax(axis=1)
-        # The sample that was looked at may have them in another order of size than all rows.
-        by_size = np.argsort(-np.bincount(groups, minlength=task.n_novel), kind="stable")
-        order = np.concatenate([np.arange(task.n_known), task.n_known + by_size])
-        classes = replace(classes, leaves=np.ascontiguousarray(classes.leaves[:, order]))
-        return Discovery(ForestState(classes, directions, task.n_known), np.argsort(by_size)[groups])
+        novel = np.zeros((int((task.codes < 0).sum()), task.n_novel))
+        if task.n_novel:
+            codes = task.codes[seen]
+            centroids, variance = fit_centroids(found.embedding, codes, task.n_novel, _N_INIT, rng)
+            told = centroid_proba(found.embedding[codes < 0], centroids[-task.n_novel :], variance)
+            novel = _spread(task, seen[codes < 0], told, seed)
+        state = ForestState(
+            _forest_of_classes(task, novel, rng),
+            Forest.grow(task.rows[seen], _main_directions(found.embedding), seed),
+            task.n_known,
+        )
+        groups = novel.argmax(axis=1) if task.n_novel else np.empty(0, dtype=np.int64)
+        return Discovery(state, groups)
 
     def _look(self, task: DiscoveryTask, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Look]:
         """Show a sample of the rows to the network; return their numbers, and what it says of them."""
@@ -186,32 +184,39 @@ class InContextDiscoverer(BaseDiscoverer):
         return ForestState(classes, Forest.restore(arrays, "directions.", n_columns, None), n_known)
 
 
-def _forest_of_classes(
-    task: DiscoveryTask, seen: NDArray[np.intp], novel: Floats, rng: np.random.RandomState
-) -> Forest:
-    """Grow a forest of all classes on labelled rows, and on those unlabelled rows that the network has seen.
+def _spread(task: DiscoveryTask, seen: NDArray[np.intp], told: Floats, seed: int) -> Floats:
+    """Novel classes of all unlabelled rows, learned from those that the network has seen; the largest class first.
 
     Parameters
     ----------
     task : DiscoveryTask
     seen : ndarray of shape (m,)
         Numbers of unlabelled rows.
-    novel : ndarray of shape (m, n_novel)
+    told : ndarray of shape (m, n_novel)
         Probabilities of their novel classes.
-    rng : RandomState
+    seed : int
 
     Returns
     -------
-    Forest
+    ndarray of shape (n_unlabelled, n_novel)
     """
-    labelled, n_free = np.flatnonzero(task.codes >= 0), len(task.codes) - int((task.codes >= 0).sum())
-    taught = labelled[sample_in_proportion(task.codes[labelled], _MOST_LABELLED, _FEWEST_OF_CLASS, rng)]
-    targets = np.zeros((len(taught) + len(seen), task.n_known + task.n_novel))
-    targets[np.arange(len(taught)), task.codes[taught]] = 1.0
-    targets[len(taught) :, task.n_known :] = novel
-    # Each sample stands for all rows of its kind, otherwise known classes would gain by mere numbers.
-    weights = np.repeat([len(labelled) / len(taught), n_free / max(1, len(seen))], [len(taught), len(seen)])
-    return Forest.grow(task.rows[np.concatenate([taught, seen])], targets, int(rng.randint(2**31 - 1)), weights)
+    free = np.flatnonzero(task.codes < 0)
+    if len(seen) == len(free):
+        return told  # classes of a k-means come in the order of their sizes
+    novel = _shares(Forest.grow(task.rows[seen], told, seed).proba(task.rows[free]))
+    novel[np.searchsorted(free, seen)] = told
+    sizes = np.bincount(novel.argmax(axis=1), minlength=task.n_novel)
+    return novel[:, np.argsort(-sizes, kind="stable")]
+
+
+def _forest_of_classes(task: DiscoveryTask, novel: Floats, rng: np.random.RandomState) -> Forest:
+    """Grow a forest that knows all classes: the known ones, and the novel ones (n_unlabelled, n_novel) as found."""
+    targets = np.zeros((len(task.codes), task.n_known + task.n_novel))
+    labelled = np.flatnonzero(task.codes >= 0)
+    targets[labelled, task.codes[labelled]] = 1.0
+    targets[task.codes < 0, task.n_known :] = novel
+    taught = sample_in_proportion(task.codes, _MOST_TAUGHT, _FEWEST_OF_CLASS, rng)
+    return Forest.grow(task.rows[taught], targets[taught], int(rng.randint(2**31 - 1)))
 
 
 def _main_directions(embedding: Floats) -> Floats:
