@@ -24,6 +24,7 @@ _DOUBT = 0.3  # weight of how unsure the classifier of known classes is
 
 _FAR = 7.0  # no log odds count for more
 _LEAST = 0.003  # no probability is nearer to 0 or 1
+_FEWEST = 0.001  # no share is
 _TYPICAL_SHARE = 0.3  # of known rows in the mixed tables on which the in-context network was trained
 _SIGNIFICANT = 2.0  # standard errors
 
@@ -49,14 +50,15 @@ class Judgement:
     nothing_novel: bool
 
     def novelty(self) -> Floats:
-        """Probability of each unlabelled row to be novel; their mean agrees with the share; (n_unlabelled,)."""
-        share = float(self.known_share)
-        if not 0.001 < share < 0.999:
-            return np.full(len(self.log_odds), 1 - share)
+        """Probability of each unlabelled row to be novel; their mean agrees with the share; (n_unlabelled,).
+
+        Where nothing is novel, rows still differ, but none is more likely novel than known.
+        """
+        share = float(np.clip(self.known_share, _FEWEST, 1 - _FEWEST))
         far = 60.0 + np.abs(self.log_odds).max()
         shift = brentq(lambda by: expit(self.log_odds + by).mean() - (1 - share), -far, far)
         novelty: Floats = expit(self.log_odds + shift)
-        return novelty
+        return novelty / 2 if self.nothing_novel else novelty
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class ShareEstimates:
     consistent : float
         The mean of the probabilities that start from it: shows best whether there are known rows at all.
     told_apart : float
-        How well the known classes are told apart, see `kappa`; so much is the first trusted, and the second otherwise.
+        How well the known classes are told apart, see `kappa`.
     chance : float
         What so few rows make uncertain in any case.
     """
@@ -85,8 +87,9 @@ class ShareEstimates:
 
     @property
     def share(self) -> float:
-        """The estimate."""
-        return self.told_apart * self.largest + (1 - self.told_apart) * self.mean
+        """The estimate: the first as far as known classes are told apart, and by many rows; otherwise the second."""
+        trust = self.told_apart * max(0.0, 1 - 2 * self.chance)
+        return trust * self.largest + (1 - trust) * self.mean
 
     @property
     def doubt(self) -> float:
