@@ -127,6 +127,17 @@ def test_labels_name_known_found_and_further_classes() -> None:
     assert model.predict(table[truth == "gnat"]).tolist().count("gnat") > 35
 
 
+def test_a_few_labels_name_the_rest_of_a_further_class() -> None:
+    model = fitted()
+    table, truth = rows_of({"ant": 40, "gnat": 60}, seed=1)
+    y = np.full(100, None, dtype=object)
+    y[[40, 50, 60]] = "gnat"
+    update = model.update(table, y)
+    assert update.new_classes == []
+    assert np.mean(update.labels == truth) > 0.95
+    assert np.mean(model.predict(table) == truth) > 0.95
+
+
 def test_numbers_go_on_after_all_that_were_used() -> None:
     table, truth = rows_of({"ant": 60, "bee": 60, "fly": 60})
     model = ncd_kmeans(n_novel_classes=1).fit(table, np.select([truth == "ant", truth == "bee"], [3, 5], -1))

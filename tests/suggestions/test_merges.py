@@ -76,3 +76,12 @@ def test_overlap_is_one_where_nothing_is_told_apart() -> None:
     overlap = _overlaps(proba, codes)
     assert overlap[0, 1] == pytest.approx(1)
     assert overlap[0, 2] == overlap[1, 2] == 0
+
+
+def test_a_class_without_rows_is_no_part_of_it() -> None:
+    model = cut_in_two()
+    table, truth = rows_of({"moth": 30, "fly": 30}, seed=1)
+    moth = model.predict(table.drop(columns="colour"))[0]
+    model.update(table.drop(columns="colour"), np.where(truth == "moth", truth, None))
+    assert moth not in nf.suggest_merges(model).classes
+    assert model.predict(table.drop(columns="colour"))[0] == "moth"

@@ -82,8 +82,8 @@ def measure_batches(
     -------
     Records
         For each batch its new class, ``recall`` and ``precision`` of the class found that has most of its rows (of
-        those that are new in this batch), how many new classes there are, whether all earlier names stayed, the
-        accuracy on known classes, the share of rows that fit none, and seconds.
+        those that are new in this batch), the share of its rows ``in_new`` classes, how many of these there are,
+        whether all earlier names stayed, the accuracy on known classes, the share of rows that fit none, and seconds.
     """
     stream = Stream.draw(name, rows, new_rows, seed, data_dir)
     model = nf.WhitenedKMeans(stream.n_first, random_state=seed)
@@ -108,6 +108,7 @@ def measure_batches(
                 "new_rows": int(inside.sum()),
                 "recall": sizes[best] / int(inside.sum()) if best is not None else None,
                 "precision": float((truth[found == best] == new).mean()) if best is not None else None,
+                "in_new": sum(sizes.values()) / int(inside.sum()) if best is not None else None,
                 "n_new": len(update.new_classes),
                 "names_stay": model.classes_.tolist()[: len(before)] == before,
                 "known_accuracy": float((found[is_known] == truth[is_known]).mean()),

@@ -77,6 +77,43 @@ def measure_counting(
     _measure("counting", tables, splits, rows, 0, out, data_dir, wheels)
 
 
+@research.command("batches")
+def show_batches(
+    tables: TablesOption = None,
+    rows: Annotated[int, typer.Option("--rows", min=50, help="Rows of earlier classes in a batch.")] = 1_500,
+    new_rows: Annotated[int, typer.Option("--new-rows", min=1, help="Rows of the new class of a batch.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the rows and of the order of the classes.")] = 0,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Update a model by five batches with one new class each, and one with none, and show what was found in each."""
+    from newfound_lab.research.batches import STREAM_TABLES, measure_batches
+
+    for name in _names(tables) or STREAM_TABLES:
+        typer.echo(measure_batches(name, rows, new_rows, seed, data_dir))
+
+
+@research.command("answers")
+def show_answers(
+    problems: Annotated[Path, typer.Argument(help="File that `newfound-lab pretrain problems` wrote.")],
+    answers: Annotated[int, typer.Option("--answers", "-n", min=1, help="How many rows are asked about.")] = 20,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Class splits of each table.")] = 1,
+    rows: RowsOption = 700,
+    tables: Annotated[int | None, typer.Option("--tables", min=1, help="Only so many tables.")] = None,
+) -> None:
+    """Compare labels of suggested rows with labels of rows drawn at random."""
+    from newfound_lab.research.answers import measure_answers, summarise
+
+    lines = []
+    for line in measure_answers(problems, answers, seeds, rows, tables):
+        lines.append(line)
+        typer.echo(line["problem"], err=True)
+    typer.echo(summarise(lines))
+
+
+def _names(tables: list[str] | None) -> list[str]:
+    return [name.strip() for text in tables or [] for name in text.split(",") if name.strip()]
+
+
 def _measure(
     experiment: str,
     tables: list[str] | None,
@@ -91,8 +128,7 @@ def _measure(
     from newfound_lab.research.measuring import Plan, measure_missing, planned
     from newfound_lab.runner.results import ResultFile
 
-    wanted = [name.strip() for text in tables or [] for name in text.split(",") if name.strip()]
-    plan = Plan(experiment, wanted or DEVELOPMENT_TABLES, splits, rows, tasks)
+    plan = Plan(experiment, _names(tables) or DEVELOPMENT_TABLES, splits, rows, tasks)
     results = ResultFile(out)
     n_planned = len(planned(plan))
     n_done = sum(trial.key in results.keys for trial in planned(plan))

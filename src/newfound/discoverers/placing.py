@@ -19,7 +19,7 @@ FEWEST_ROWS = 20
 
 # Set by hand on Letter, NSL-KDD and Pendigits, with one further class of 100 rows in a batch of 1,600.
 _ODD = 0.35  # probability of lying apart from which on a row is searched for further classes
-_RECOGNISED = 0.5  # mean of that probability, from which on rows are a class
+_RECOGNISED = 0.45  # mean of that probability, from which on rows are a class
 _PRICE = 0.9  # in log odds, against one more class
 _LEAST = 1e-12
 _MOST_ROWS = 20_000  # of a batch that are looked at together
@@ -85,10 +85,14 @@ def place_batch(
     placed[free] = proba[free].argmax(axis=1)
     odd = np.flatnonzero(novel + away > 2 * _ODD)
     found = _search(*told, rows[odd], (novel + away)[odd] / 2, rng)
+    first_named = labelled & ~np.isin(codes, kept_codes)
+    odd, found = _named(odd, found, rows, np.flatnonzero(first_named), codes, kept, placed)
     # Rows that make no class and lie among earlier ones are of the class of these.
     among = (found.codes < 0) & (away[odd] < 0.5)
     odd, found = odd[~among], replace(found, codes=found.codes[~among])
     placed[odd] = np.where(found.codes >= 0, n_classes + found.codes, -1)
+    named = free[(proba[free].argmax(axis=1) != placed[free]) & (placed[free] >= 0) & (placed[free] < n_classes)]
+    proba[named] = np.eye(n_classes)[placed[named]]
     return Placement(placed, _targets(proba, odd, found), found.recognised)
 
 
@@ -134,6 +138,38 @@ def _search(kept: Floats, codes: Codes, odd: Floats, away: Floats, rng: np.rando
     number = np.full(n_clumps, -1)
     number[real] = np.arange(len(real))
     return _Found(number[clumps], recognised[real])
+
+
+def _named(
+    odd: NDArray[np.intp],
+    found: _Found,
+    rows: Floats,
+    told: NDArray[np.intp],
+    codes: Codes,
+    kept: Floats,
+    placed: Codes,
+) -> tuple[NDArray[np.intp], _Found]:
+    """Let further classes be those that labels name for the first time, where such rows lie among theirs.
+
+    Rows of a further class that has a name are placed there (in ``placed``), and leave the odd ones.
+    """
+    if not len(told) or not len(found.recognised):
+        return odd, found
+    marks = np.append(np.full(len(kept), -1), found.codes)
+    nearest = marks[cdist(rows[told], np.concatenate([kept, rows[odd]])).argmin(axis=1)]
+    left = np.ones(len(odd), dtype=bool)
+    unnamed = []
+    for clump in range(len(found.recognised)):
+        names, counts = np.unique(codes[told[nearest == clump]], return_counts=True)
+        name = int(names[counts.argmax()]) if len(names) else -1
+        if name >= 0 and 2 * counts.max() > (codes[told] == name).sum():
+            placed[odd[found.codes == clump]] = name
+            left &= found.codes != clump
+        else:
+            unnamed.append(clump)
+    number = np.full(len(found.recognised) + 1, -1)
+    number[unnamed] = np.arange(len(unnamed))
+    return odd[left], _Found(number[found.codes[left]], found.recognised[unnamed])
 
 
 def _n_clumps(estimate: NClassesEstimate, most: int) -> int:

@@ -20,6 +20,7 @@ MOST_BATCHES = 100
 """Of which a discoverer keeps the history."""
 
 _MOST_RECORDS = 10_000
+_FEWEST_ROWS = 10  # from which on a class is said to drift
 _FAR = 0.5  # standard deviations
 _BEYOND_CHANCE = 2.0
 _LEAST_SPREAD = 0.1  # of that of all rows in a column
@@ -131,6 +132,7 @@ def tell(
     rows, codes = placed
     absent = {record["class"]: record["absent"] for record in _last(earlier)}
     centres, least = class_means(*kept), _LEAST_SPREAD * kept[0].std(axis=0)
+    there = np.unique(kept[1])  # all but classes that lost their rows to labels
     records = Records()
     for place, name in enumerate(classes.tolist()):
         own, before = rows[codes == place], kept[0][kept[1] == place]
@@ -139,7 +141,8 @@ def tell(
         n_absent = 0 if len(own) else absent.get(name, 0) + 1
         nearest = None
         if is_new and len(own):
-            nearest = classes[np.square(centres - own.mean(axis=0)).sum(axis=1).argmin()].item()
+            off = np.square(centres[there] - own.mean(axis=0)).sum(axis=1)
+            nearest = classes[there[off.argmin()]].item()
         records.append(
             {
                 "class": name,
@@ -197,7 +200,8 @@ def drift_of(kept: Floats, batch: Floats, least: Floats) -> tuple[float, int, bo
     away = np.abs(batch.mean(axis=0) - kept.mean(axis=0)) / spread
     column = int(away.argmax())
     chance = np.sqrt((1 / len(kept) + 1 / len(batch)) * 2 * np.log(2 * len(away)))
-    return float(away[column]), column, bool(away[column] > max(_FAR, _BEYOND_CHANCE * chance))
+    enough = min(len(kept), len(batch)) >= _FEWEST_ROWS
+    return float(away[column]), column, bool(enough and away[column] > max(_FAR, _BEYOND_CHANCE * chance))
 
 
 # ---- the history

@@ -110,17 +110,19 @@ def suggest_merges(model: Any) -> MergeSuggestions:
         raise InputError("This discoverer keeps no rows of its classes; fit it again.")
     means = class_means(WhitenedSpace.learn(rows, codes, _RIDGE).place(rows), codes)
     off = cdist(means, means)
-    unit = _usual(off[:n_known, :n_known])
+    known = np.unique(codes[codes < n_known])
+    unit = _usual(off[np.ix_(known, known)])
     shared = _overlaps(model._curated_proba(rows), codes)
-    names = model.novel_classes_.tolist()
+    # Classes that lost all their rows to labels have no place among the others.
+    there = np.unique(codes[codes >= n_known])
+    names = model.classes_[there].tolist()
     pairs = Records(
-        _pair(names[i], names[j], float(shared[n_known + i, n_known + j]), float(off[n_known + i, n_known + j]), unit)
-        for i in range(len(names))
-        for j in range(i + 1, len(names))
-        if n_known + j < len(means)
+        _pair(names[i], names[j], float(shared[one, other]), float(off[one, other]), unit)
+        for i, one in enumerate(there)
+        for j, other in enumerate(there[i + 1 :], start=i + 1)
     )
     pairs.sort(key=lambda pair: (not pair["likely"], pair["distance"] or 0.0, -pair["overlap"]))
-    novel = off[n_known:, n_known:]
+    novel = off[np.ix_(there, there)]
     tree = linkage(squareform(novel, checks=False), "average") if len(novel) > 1 else np.empty((0, 4))
     return MergeSuggestions(pairs, tree, [str(name) for name in names])
 
