@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
 from newfound.routing.evidence import Evidence
-from newfound.routing.judgement import Judgement, judge, kappa, self_consistent, separation
+from newfound.routing.judgement import Judgement, judge, kappa, levelled, log_ratio, self_consistent, separation
 from newfound.routing.share import KnownShare
 
 
@@ -78,3 +78,24 @@ def test_the_self_consistent_share_is_a_fixed_point() -> None:
     log_odds = np.concatenate([np.full(30, -3.0), np.full(70, 3.0)])
     assert abs(self_consistent(log_odds) - 0.3) < 0.05
     assert self_consistent(np.full(50, 9.0)) == 0.002
+
+
+def test_classes_of_different_labelled_shares_become_comparable() -> None:
+    """Nine tenths of one class are labelled, a tenth of the other; ratios are what a perfect forest would say."""
+    truth = np.repeat([0, 1, 2], 1000)  # the last is novel
+    labelled = np.concatenate([np.arange(1000) < 900, np.arange(1000) < 100, np.zeros(1000, dtype=bool)])
+    codes = np.where(labelled, truth, -1)
+    known = np.eye(2)[np.minimum(truth, 1)]
+    before = log_ratio(np.array([0.1, 0.9, 1.0])[truth], ~labelled)
+    after = levelled(before, known, codes, 1.0)
+    assert before[truth == 1][0] > before[truth == 0][0] + 4
+    assert after[truth == 1][0] == pytest.approx(after[truth == 0][0], abs=0.2)
+    assert (after[truth == 2] > after[truth == 1][0] + 2).all()
+    np.testing.assert_array_equal(levelled(before, known, codes, 0.0), before)
+
+
+def test_one_class_and_classes_without_labelled_rows_keep_their_ratios() -> None:
+    ratio = np.random.default_rng(0).normal(size=50)
+    codes = np.where(np.arange(50) < 20, 0, -1)
+    np.testing.assert_allclose(levelled(ratio, np.ones((50, 1)), codes, 1.0), ratio)
+    np.testing.assert_allclose(levelled(ratio, np.eye(2)[np.arange(50) % 2], codes, 1.0)[codes < 0], ratio[codes < 0])

@@ -32,7 +32,7 @@ def test_outcomes_hold_shares() -> None:
 
 def test_constants() -> None:
     """Errors are a tenth of the doubt everywhere but on one task of twenty, so nine in ten are within that."""
-    estimates = ShareEstimates(0.5, 0.5, 0.4, 1.0, 0.1)
+    estimates = ShareEstimates(0.5, 0.5, 0.4, 1.0, 0.1, 5.0)
     found = [Outcome(estimates, 0.48)] * 19 + [Outcome(estimates, 0.0)]
     read = constants(found)
     np.testing.assert_allclose(read["width"], 0.1)
