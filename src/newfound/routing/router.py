@@ -94,12 +94,10 @@ def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState) -> Routin
 
 def _decide(mode: Mode, judgement: Judgement) -> tuple[Literal["novel", "mixed"], str]:
     """Say what the unlabelled rows are taken for, and why."""
-    low, high = judgement.known_share.interval
-    about = f"an estimated {float(judgement.known_share):.0%} of them ({low:.0%} to {high:.0%})"
     if mode != "auto":
-        return mode, f"as asked for; {about} are of known classes"
+        return mode, "as asked for"
     if judgement.nothing_novel:
         return "mixed", "labelled and unlabelled rows cannot be told apart, so all of them seem to be of known classes"
     if judgement.is_pure:
-        return "novel", f"nothing shows that rows of known classes are among them ({low:.0%} to {high:.0%} may be)"
-    return "mixed", f"{about} are of known classes"
+        return "novel", "nothing shows that rows of known classes are among them"
+    return "mixed", "part of them look like the labelled rows, judged by models that have not seen them"
