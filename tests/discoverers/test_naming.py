@@ -13,7 +13,7 @@ import newfound as nf
 from newfound import InputError
 from newfound.discoverers.naming import carried_names
 from tests.discoverers.common import DISCOVERERS, PACKED, SMALL, Maker, auto, frame, integer_labels, kmeans, numbers
-from tests.discoverers.test_calibration import CENTRES, MANY_LABELS, many
+from tests.routing.test_calibration import CENTRES, MANY_LABELS, many
 
 pytestmark = SMALL
 
