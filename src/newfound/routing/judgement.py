@@ -31,6 +31,7 @@ _LEAST = 0.003  # no probability is nearer to 0 or 1
 _FEWEST = 0.001  # no share is
 _TYPICAL_SHARE = 0.3  # of known rows in the mixed tables on which the in-context network was trained
 _SIGNIFICANT = 2.0  # standard errors
+_HARDLY_ANY = 0.05  # a share of known rows that is not worth the errors of a router
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,8 @@ def judge(evidence: Evidence, codes: Codes) -> Judgement:
     nothing_novel = bool(estimates.separation < _SIGNIFICANT and evidence.n_novel[0] >= by_chance)
     share, half = 1.0 if nothing_novel else estimates.share, _WIDTH * estimates.doubt
     interval = (max(0.0, share - half), min(1.0, share + half))
-    return Judgement(log_odds, KnownShare(share, interval), estimates.consistent < _PURE, nothing_novel)
+    is_pure = estimates.consistent < _PURE or share < _HARDLY_ANY
+    return Judgement(log_odds, KnownShare(share, interval), is_pure, nothing_novel)
 
 
 def weigh(evidence: Evidence, codes: Codes) -> tuple[Floats, ShareEstimates]:
