@@ -33,10 +33,13 @@ SHARE_SETTINGS = {0.0: PURE, **{share: f"share={share:g}" for share in KNOWN_SHA
 """Settings that differ in the share of known rows alone, by it."""
 
 _SIZE_SETTINGS = {
-    f"{n} a class{', shift' if shift else ''}": f"labelled={n}{',shift' if shift else ''}"
+    f"{f'{n} a class' if n else 'all'}{', shift' if shift else ''}": ",".join(
+        [f"labelled={n}"] * bool(n) + ["shift"] * shift
+    )
+    or HALF
     for shift in (False, True)
-    for n in LABELLED
-} | {"all": HALF, "all, shift": "shift"}
+    for n in (*LABELLED, None)
+}
 _SETTINGS = {
     "half of the known rows unlabelled": HALF,
     "nothing known unlabelled (pure)": PURE,
