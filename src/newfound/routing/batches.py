@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
+
+from newfound.routing.out_of_bag import out_of_bag
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -15,7 +15,6 @@ Mask = NDArray[np.bool_]
 _N_TREES = 200
 _N_CLASS_TREES = 60  # for each fold
 _N_FOLDS = 5
-_ROWS_IN_LEAF = 3
 _LEAST_WEIGHT = 0.02  # of a kept row whose class is not in the batch at all
 _LEAST = 1e-3  # no row is more certain than that
 
@@ -81,7 +80,7 @@ def novelty(
     inputs = np.vstack([np.hstack([kept, _sureness(of_kept)]), np.hstack([rows, _sureness(of_rows)])])
     in_batch = np.repeat([0, 1], [len(kept), len(rows)])
     weights = np.append(kept_weights(codes, best.argmax(axis=1)), np.ones(len(rows)))
-    unlike = np.maximum(_out_of_bag(inputs, in_batch, weights, rng)[len(kept) :], _LEAST)
+    unlike = np.maximum(_flag_proba(inputs, in_batch, weights, rng)[len(kept) :], _LEAST)
     novel: Floats = 1 - np.minimum(1, (1 - unlike) / unlike)
     return novel
 
@@ -105,7 +104,7 @@ def apart(kept: Floats, codes: Codes, rows: Floats, odd: Mask, likely: Codes, rn
     # At full weight at least: a class may be there in parts, and what lies upon its kept rows is not apart.
     weights = np.append(np.maximum(kept_weights(codes, likely), 1), np.ones(len(rows)))
     is_odd = np.append(np.zeros(len(kept), dtype=bool), odd).astype(np.int64)
-    return _out_of_bag(np.concatenate([kept, rows]), is_odd, weights, rng)[len(kept) :]
+    return _flag_proba(np.concatenate([kept, rows]), is_odd, weights, rng)[len(kept) :]
 
 
 def kept_weights(codes: Codes, likely: Codes) -> Floats:
@@ -124,24 +123,8 @@ def _sureness(proba: Floats) -> Floats:
     return np.stack([top[:, 1], top[:, 1] - top[:, 0]], axis=1)
 
 
-def _out_of_bag(rows: Floats, flags: NDArray[np.int64], weights: Floats, rng: np.random.RandomState) -> Floats:
+def _flag_proba(rows: Floats, flags: Codes, weights: Floats, rng: np.random.RandomState) -> Floats:
     """Probability of flag 1 by trees that have not seen the row; (n,)."""
     if flags.min() == flags.max():
         return flags.astype(np.float64)
-    forest = ExtraTreesClassifier(
-        _N_TREES,
-        min_samples_leaf=_ROWS_IN_LEAF,
-        bootstrap=True,
-        oob_score=_agreement,
-        random_state=int(rng.randint(2**31 - 1)),
-    )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Some inputs do not have OOB scores", UserWarning)  # as good as unknown
-        forest.fit(rows, flags, weights)
-    honest: Floats = np.nan_to_num(forest.oob_decision_function_[:, 1], nan=0.5)
-    return honest
-
-
-def _agreement(truth: Codes, predicted: Codes) -> float:
-    """Return what forests have to compute when they judge rows out of bag."""
-    return float((truth == predicted).mean())
+    return out_of_bag(rows, flags, _N_TREES, int(rng.randint(2**31 - 1)), weights)[1][:, 1]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 
 from newfound.incontext.context import MAX_CLASSES, UNKNOWN
 from newfound.incontext.look import Look, context_rows, look
 from newfound.incontext.reading import context_of
+from newfound.routing.out_of_bag import out_of_bag
 from newfound.tables.sampling import sample_of_each
 from newfound.tables.task import DiscoveryTask
 
@@ -61,8 +61,8 @@ def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
     labelled = task.codes >= 0
     rng = np.random.RandomState(seed)
     some = sample_of_each(task.codes, _MOST_ROWS, rng)
-    unlike = _out_of_bag(task.rows, (~labelled).astype(np.int64), some, seed)[:, 1]
-    known = _out_of_bag(task.rows, task.codes, some[labelled[some]], seed)
+    unlike = _honest_proba(task.rows, (~labelled).astype(np.int64), some, seed)[:, 1]
+    known = _honest_proba(task.rows, task.codes, some[labelled[some]], seed)
     seen = context_rows(task, rng)
     found = _look(task, seen, seed)
     if found is None:
@@ -70,39 +70,20 @@ def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
     return Evidence(unlike, known, _spread(task.rows, unlike, seen, found.novelty, seed), found.n_novel)
 
 
-def _out_of_bag(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], seed: int) -> Floats:
-    """Probabilities of codes 0, 1, ... for all rows (n, d), by trees that have not seen the row; (n, n_codes).
-
-    Each tree is grown on a bootstrap sample of the rows ``grown_on``; those rows are judged by the trees without them.
-    """
+def _honest_proba(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], seed: int) -> Floats:
+    """Probabilities of codes 0, 1, ... for all rows (n, d), by trees that have not seen the row; (n, n_codes)."""
     here = codes[grown_on]
-    n_codes = int(codes.max()) + 1
-    proba = np.zeros((len(rows), n_codes))
+    proba = np.zeros((len(rows), int(codes.max()) + 1))
     present = np.unique(here)
     if len(present) == 1:
         proba[:, present[0]] = 1.0
         return proba
-    forest = ExtraTreesClassifier(
-        _N_TREES, min_samples_leaf=_ROWS_IN_LEAF, bootstrap=True, oob_score=_out_of_bag_accuracy, random_state=seed
-    )
-    with warnings.catch_warnings():
-        # Classes of one row are no mistake here; nor is a row that all trees have seen, see below.
-        warnings.simplefilter("ignore", UserWarning)
-        warnings.simplefilter("ignore", RuntimeWarning)
-        forest.fit(rows[grown_on], here)
-    shares = np.bincount(here, minlength=n_codes) / len(here)
+    forest, honest = out_of_bag(rows[grown_on], here, _N_TREES, seed)
+    proba[np.ix_(grown_on, present)] = honest
     rest = np.setdiff1d(np.arange(len(rows)), grown_on)
     if len(rest):
         proba[np.ix_(rest, present)] = forest.predict_proba(rows[rest])
-    honest = forest.oob_decision_function_
-    # A row that every tree has seen has no honest probability, and in so many trees there hardly is one.
-    proba[np.ix_(grown_on, present)] = np.where(np.isfinite(honest), honest, shares[present])
     return proba
-
-
-def _out_of_bag_accuracy(truth: Codes, predicted: Codes) -> float:
-    """Accuracy, which forests have to compute when they judge rows out of bag."""
-    return float((truth == predicted).mean())
 
 
 def _look(task: DiscoveryTask, seen: NDArray[np.intp], seed: int) -> Look | None:
