@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import newfound
+from newfound import registry
 from tests.discoverers.conftest import keep_few_candidates
 
 ROOT = Path(__file__).parents[1]
@@ -157,6 +158,7 @@ def test_public_methods_have_docstrings_and_types(estimator: type[Any]) -> None:
 def test_examples_in_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "newfound.discoverers.auto":
         keep_few_candidates(monkeypatch)
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))  # an example registers a discoverer
     module: ModuleType = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0
