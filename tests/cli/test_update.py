@@ -51,5 +51,5 @@ def test_rows_to_label(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize("number", ["0", "-1"])
 def test_a_number_of_rows_that_cannot_be(folder: Path, number: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["suggest", "model.newfound", "table.csv", "--rows", number]) == 2
-    assert "--rows" in capsys.readouterr().err
+    assert run(["suggest", "model.newfound", "table.csv", "--number", number]) == 2
+    assert "--number" in capsys.readouterr().err

@@ -93,7 +93,7 @@ def update(
 def suggest(
     model: ModelArgument,
     table: TableArgument,
-    n: Annotated[int, typer.Option("--rows", "-n", metavar="N", help="How many rows.")] = 20,
+    n: Annotated[int, typer.Option("--number", "-n", metavar="N", help="How many rows.")] = 20,
     target: TargetOption = None,
     unlabelled: UnlabelledOption = None,
     out: Annotated[
@@ -117,7 +117,7 @@ def suggest(
     """
     output = Output(as_json)
     if n < 1:
-        raise InputError(f"Got --rows {n}, but expected 1 or more.")
+        raise InputError(f"Got --number {n}, but expected 1 or more.")
     if out is not None:
         check_new(out, force=force)
     found = load_model(model)
@@ -126,7 +126,7 @@ def suggest(
     columns = read_columns(file, output, [] if target is None else [target])
     from newfound import suggest_labels, suggest_merges
 
-    with output.busy("Choosing rows"), output.speaking_of(table, n="--rows"):
+    with output.busy("Choosing rows"), output.speaking_of(table, n="--number"):
         chosen = suggest_labels(found, columns, n, y=y)
     output.table(
         ("row", "class", "probability", "reason"),

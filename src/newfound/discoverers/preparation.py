@@ -106,7 +106,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
 def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:
     """Give unlabelled rows of known classes theirs, and leave them out of the task."""
     unlabelled = np.flatnonzero(labels.unlabelled)
-    # As the forest will predict them: it smooths what was said of each row alone, and is right more often.
+    # As the forest will predict them, so that labels_ and predict agree.
     proba = routing.forest.proba(task.unlabelled_rows)
     is_known = proba[:, -1] <= 0.5 if routing.is_novel.any() else np.ones(len(proba), dtype=bool)
     known = unlabelled[is_known]

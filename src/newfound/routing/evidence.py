@@ -10,6 +10,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from newfound.incontext.context import MAX_CLASSES, UNKNOWN
 from newfound.incontext.look import Look, context_rows, look
+from newfound.incontext.network import MAX_NOVEL
 from newfound.incontext.reading import context_of
 from newfound.routing.out_of_bag import out_of_bag
 from newfound.tables.sampling import sample_of_each
@@ -66,7 +67,7 @@ def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
     seen = context_rows(task, rng)
     found = _look(task, seen, seed)
     if found is None:
-        return Evidence(unlike, known, np.zeros(len(unlike)), np.full(41, 1 / 41))
+        return Evidence(unlike, known, np.zeros(len(unlike)), np.full(MAX_NOVEL + 1, 1 / (MAX_NOVEL + 1)))
     return Evidence(unlike, known, _spread(task.rows, unlike, seen, found.novelty, seed), found.n_novel)
 
 

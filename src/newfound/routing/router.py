@@ -55,12 +55,6 @@ class Routing:
         novel: NDArray[np.bool_] = self.proba[:, -1] > 0.5
         return novel
 
-    @property
-    def known_codes(self) -> NDArray[np.int64]:
-        """Most probable known class of each unlabelled row, shape (n_unlabelled,)."""
-        codes: NDArray[np.int64] = self.proba[:, :-1].argmax(axis=1)
-        return codes
-
 
 def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState) -> Routing:
     """Decide which unlabelled rows are of known classes.
