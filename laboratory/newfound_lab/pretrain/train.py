@@ -5,7 +5,8 @@
 - ``state.safetensors``: everything, to go on as if there had been no pause (``--resume OUT/state.safetensors``);
 - ``weights.safetensors`` and ``average.safetensors``: the weights and their running mean in half precision, from either
   of which a later training can go on with its optimisers warmed up anew (``--resume OUT/average.safetensors``);
-- ``log.jsonl``: a line every hundred steps.
+- ``log.jsonl``: a line every hundred steps;
+- ``before_cooldown/``: weights and running mean before the rate fell, where ``--cooldown`` is given.
 
 The rate rises, stays, and falls only where ``--cooldown`` is given: what was not cooled down can be trained further.
 A step's tables depend on the seed and the step's number alone.
@@ -25,8 +26,9 @@ import torch
 from torch import Tensor
 
 from newfound.incontext import Draws, InContextNetwork, NetworkShape, prepare
-from newfound.incontext.features import cell_columns
+from newfound.incontext.features import Prepared, cell_columns
 from newfound.incontext.layers import Norm
+from newfound_lab.pretrain.ahead import Ahead
 from newfound_lab.pretrain.checkpoint import (
     load_tensors,
     optimiser_tensors,
@@ -106,13 +108,17 @@ class Trainer:
         self.average = [p.detach().clone() for p in network.parameters()]
         self.step, self.warm, self.seconds, self.tables = 0, 0, 0.0, 0
         self.pairs: PairLosses = pair_losses
+        self.ahead = Ahead(self._draw, self.device)
         self.factor = 1.0  # of the rate, below 1 while cooling down
+
+    def _draw(self, step: int) -> tuple[Tasks, Prepared]:
+        """Draw the tasks of a step, and what the network is shown of them."""
+        tasks, draws = draw_step(self.settings.seed, step, self.settings, self.device)
+        return tasks, prepare(tasks.context, draws)
 
     def train_step(self) -> dict[str, Tensor]:
         """Take one step; returns the losses."""
-        with torch.no_grad():
-            tasks, draws = draw_step(self.settings.seed, self.step, self.settings, self.device)
-            prepared = prepare(tasks.context, draws)
+        tasks, prepared = self.ahead.take(self.step)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             output = self.network(prepared)
         found = losses(output, tasks, self.pairs)
@@ -190,7 +196,22 @@ def compile_parts(trainer: Trainer, parts: str) -> None:
     trainer.pairs = torch.compile(pair_losses, dynamic=True)
 
 
-def run(trainer: Trainer, folder: Path, seconds: float, *, cooldown: float = 0.0, save_every: float = 60.0) -> None:
+def keep_kernels(path: Path) -> None:
+    """Write what was compiled so far, for `--kernels` of a later piece."""
+    kept = torch.compiler.save_cache_artifacts()
+    if kept:
+        path.write_bytes(kept[0])
+
+
+def run(
+    trainer: Trainer,
+    folder: Path,
+    seconds: float,
+    *,
+    cooldown: float = 0.0,
+    save_every: float = 60.0,
+    kernels: Path | None = None,
+) -> None:
     """Train for some seconds, log, and save now and then."""
     folder.mkdir(parents=True, exist_ok=True)
     start = saved = time.monotonic()
@@ -198,8 +219,9 @@ def run(trainer: Trainer, folder: Path, seconds: float, *, cooldown: float = 0.0
     sums: list[dict[str, Tensor]] = []
     tables, counted = trainer.tables, start
     with (folder / "log.jsonl").open("a") as log:
-        while (now := time.monotonic()) - start < seconds:
-            left = seconds - (now - start)
+        while (left := start + seconds - time.monotonic()) > 0:
+            if left < cooldown and trainer.factor == 1.0:
+                trainer.save(folder / "before_cooldown")
             trainer.factor = min(1.0, left / cooldown + 0.02) if cooldown else 1.0
             sums.append(trainer.train_step())
             if len(sums) == _LOG_EVERY:
@@ -217,6 +239,8 @@ def run(trainer: Trainer, folder: Path, seconds: float, *, cooldown: float = 0.0
                 if now - saved > save_every:
                     trainer.save(folder)
                     saved = now
+                    if kernels and not kernels.exists():
+                        keep_kernels(kernels)
     trainer.seconds = before + time.monotonic() - start
     trainer.save(folder, whole=True)
 
@@ -234,7 +258,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--compile", choices=("nothing", "norms", "blocks"), default="norms")
     parser.add_argument(
-        "--kernels", type=Path, help="file of compiled kernels, read at the start and written at the end"
+        "--kernels", type=Path, help="file of compiled kernels, read at the start, or written if it is not there"
     )
     arguments = parser.parse_args(given)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -248,9 +272,7 @@ def main(given: Sequence[str] | None = None) -> None:
         torch.compiler.load_cache_artifacts(arguments.kernels.read_bytes())
     if arguments.compile != "nothing":
         compile_parts(trainer, arguments.compile)
-    run(trainer, arguments.out, arguments.seconds, cooldown=arguments.cooldown)
-    if arguments.kernels and (kept := torch.compiler.save_cache_artifacts()):
-        arguments.kernels.write_bytes(kept[0])
+    run(trainer, arguments.out, arguments.seconds, cooldown=arguments.cooldown, kernels=arguments.kernels)
 
 
 if __name__ == "__main__":
