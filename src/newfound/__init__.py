@@ -27,6 +27,7 @@ _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "Whole": "newfound.selection.space",
     "estimate_n_novel_classes": "newfound.selection.n_classes",
     "explain": "newfound.explanation",
+    "export_onnx": "newfound.export",
     "hidden_class_score": "newfound.selection.hidden_classes",
     "hidden_class_scores": "newfound.selection.hidden_classes",
     "load": "newfound.persistence",
@@ -68,6 +69,7 @@ __all__ = [
     "errors",
     "estimate_n_novel_classes",
     "explain",
+    "export_onnx",
     "hidden_class_score",
     "hidden_class_scores",
     "load",
@@ -98,6 +100,7 @@ if TYPE_CHECKING:
     from newfound.discoverers.whitened_kmeans import WhitenedKMeans
     from newfound.errors import InputError, MissingExtraError, ModelFileError, NewfoundError
     from newfound.explanation import explain
+    from newfound.export import export_onnx
     from newfound.persistence import load, save
     from newfound.registry import register_discoverer
     from newfound.report import write_report

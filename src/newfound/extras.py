@@ -8,7 +8,14 @@ from typing import Any
 
 from newfound.errors import MissingExtraError
 
-EXTRAS = {"matplotlib": "plot", "openpyxl": "excel", "optuna": "tune", "pandas": "data", "pyarrow": "data"}
+EXTRAS = {
+    "matplotlib": "plot",
+    "onnx": "onnx",
+    "openpyxl": "excel",
+    "optuna": "tune",
+    "pandas": "data",
+    "pyarrow": "data",
+}
 """The extra of newfound's that brings each package."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
@@ -35,6 +36,14 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InputError.of(name, value, f"one of {', '.join(map(repr, choices))}")
     return value
+
+
+def check_path(name: str, value: Any) -> str:
+    """Return ``value`` as a text if it can be the path of a file."""
+    text = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InputError.of(name, value, "the path of a file as a text or pathlib.Path")
+    return text
 
 
 def check_weights(value: Any, n_rows: int) -> NDArray[np.float64]:

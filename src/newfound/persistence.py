@@ -28,6 +28,7 @@ from newfound.discoverers.fitted import Arrays
 from newfound.discoverers.memory import Memory
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import InputError, ModelFileError, warn_user
+from newfound.parameters import check_path
 from newfound.registry import needs_known_classes, registered, registration_named, registration_of
 from newfound.routing.calibration import COLDEST, HOTTEST
 from newfound.tables import TableEncoder, all_classes
@@ -98,7 +99,7 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str], *, rows: bool = Tr
     >>> nf.load("small.newfound").predict([[8.0]])  # doctest: +SKIP
     array(['novel_0'], dtype='<U7')
     """
-    target = _path_text(path)
+    target = check_path("path", path)
     if not isinstance(rows, bool):
         raise InputError.of("rows", rows, "True or False")
     if registration_of(type(model)) is None:
@@ -143,7 +144,7 @@ def load(path: str | os.PathLike[str]) -> BaseDiscoverer:
     ModelFileError
         If the file cannot be read, is of another kind or version, was cut short or altered, or makes no sense.
     """
-    source = _path_text(path)
+    source = check_path("path", path)
     try:
         text, arrays = _read(source)
         return _model_from(text, arrays)
@@ -489,16 +490,6 @@ def _value_from_json(what: str, value: Any) -> Any:
 
 
 # ---- files
-
-
-def _path_text(path: Any) -> str:
-    try:
-        text = os.fspath(path)
-    except TypeError:
-        text = None
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise InputError.of("path", path, "the path of a file as a text or pathlib.Path")
-    return text
 
 
 def _read(path: str) -> tuple[str, Arrays]:

@@ -30,7 +30,7 @@ _N_INIT = 10  # starts of k-means
 _N_LATENT = 8  # directions of the network's embedding that new rows get
 _MOST_TAUGHT = 20_000  # rows that the forest of all classes learns from
 _FEWEST_OF_CLASS = 3
-_LEAST = 1e-6  # weight of a class that no tree speaks for
+LEAST_WEIGHT = 1e-6  # weight of a class that no tree speaks for
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class ForestState:
 
 def _shares(weights: Floats) -> Floats:
     """Weights (n, m) as shares of their sums, all alike where there is none."""
-    some = weights + _LEAST
+    some = weights + LEAST_WEIGHT
     shares: Floats = some / some.sum(axis=1, keepdims=True)
     return shares
 

@@ -24,6 +24,10 @@ class Block(Protocol):
     """Encodes one source column into its output columns, which are fixed when it is fitted."""
 
     @property
+    def column(self) -> Column:
+        """The source column."""
+
+    @property
     def names(self) -> list[str]:
         """Names of the output columns."""
 

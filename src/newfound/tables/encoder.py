@@ -135,6 +135,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def transform_table(self, table: Table, *, estimator_name: str | None = None) -> Floats:
         """Encode a table that has been read; `estimator_name` is who speaks in messages."""
+        columns = self.used_columns(table, estimator_name=estimator_name)
+        encoded = np.zeros((table.n_rows, self.layout_.n_columns))
+        work = list(zip(columns.values(), self._blocks, _places(self._blocks), strict=True))
+        for rows in table.chunks():
+            for values, block, place in work:
+                block.encode(values[rows], encoded[rows, place])
+            self._scale_categorical(encoded[rows])
+        return encoded
+
+    def used_columns(self, table: Table, *, estimator_name: str | None = None) -> dict[str, NDArray[Any]]:
+        """Return the columns that are encoded, under the names they had at fit; infinite numbers are refused."""
         check_is_fitted(self)
         columns = match_columns(
             table,
@@ -143,15 +154,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             named=self._named,
             estimator_name=estimator_name or type(self).__name__,
         )
-        matched = Table(columns, table.n_rows, table.named)
-        refuse_infinite(matched, matched.names)
-        encoded = np.zeros((table.n_rows, self.layout_.n_columns))
-        work = list(zip(columns.values(), self._blocks, _places(self._blocks), strict=True))
-        for rows in table.chunks():
-            for values, block, place in work:
-                block.encode(values[rows], encoded[rows, place])
-            self._scale_categorical(encoded[rows])
-        return encoded
+        refuse_infinite(Table(columns, table.n_rows, table.named), columns)
+        return columns
 
     # ---- persistence
 

@@ -18,7 +18,7 @@ MAX_DEVIATION = 1e6
 _SAFE_EXPONENT = 400
 _SMALLEST = 1e-290
 # A uniform variable between 0 and 1 has variance 1/12.
-_UNIFORM_SCALE = float(np.sqrt(12))
+UNIFORM_SCALE = float(np.sqrt(12))
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class NumberScaler:
             places: Floats = np.interp(values / self.unit, self.references, self.levels)
             np.clip(places, 0.0, 1.0, out=places)
             places -= 0.5
-            places *= _UNIFORM_SCALE
+            places *= UNIFORM_SCALE
             return places
         scaled = (_signed_log(values) if self.scaling == "signed_log" else values) / self.unit
         scaled -= self.centre
