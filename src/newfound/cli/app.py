@@ -22,6 +22,7 @@ from newfound.cli.explain import explain
 from newfound.cli.info import info
 from newfound.cli.output import printable
 from newfound.cli.predict import predict
+from newfound.cli.process import cannot_print
 from newfound.cli.to_labels import to_labels
 from newfound.cli.tune import tune
 from newfound.cli.update import suggest, update
@@ -30,6 +31,10 @@ from newfound.errors import InputError, NewfoundError, TrainingInterrupted
 
 OK, OUR_MISTAKE, USERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_LONGEST_LINE = 4_000
+_NO_FILES = (errno.EMFILE, errno.ENFILE)
+# What only the machine can be blamed for, whatever newfound does; an EBADF is a stream that cannot be written to.
+_REFUSED = (errno.EBADF, errno.EIO, errno.EAGAIN, errno.ENOMEM, errno.EROFS, errno.ENXIO, errno.ESTALE, errno.ENOLCK)
 
 # Plain help and plain tracebacks: the decorated ones import rich, and --help should answer at once.
 app = typer.Typer(
@@ -93,13 +98,16 @@ def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, nam
     except _UsageError as error:
         _complain_about_usage(error)
         return USERS_MISTAKE
-    except SystemExit as done:  # typer has answered itself
+    except SystemExit as done:  # typer has answered itself, or turned the error of a pipe into this
+        if isinstance(done.__context__, BrokenPipeError):
+            return cannot_print(done.__context__)
         return done.code if isinstance(done.code, int) else OK
     except (KeyboardInterrupt, typer.Abort, TrainingInterrupted):
         return INTERRUPTED
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:  # standard output may lead to a full disk
-            _complain(f"Cannot write: {error.strerror}. Make room, or write to another place.")
+        machines = _fault_of_the_machine(error)
+        if machines:
+            _complain(machines)
             return USERS_MISTAKE
         _complain(
             f"{type(error).__name__}: {error}. This is a mistake in newfound, not yours; please report it, with "
@@ -107,6 +115,21 @@ def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, nam
         )
         return OUR_MISTAKE
     return code if isinstance(code, int) else OK
+
+
+def _fault_of_the_machine(error: Exception) -> str:
+    """Say what the machine lacks or refuses, and what to do; "" where that is not why there is an error."""
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate memory" in str(error)):
+        return "There is not enough memory for this. Use a smaller table, or a machine with more memory."
+    if not isinstance(error, OSError):
+        return ""
+    if error.errno in _NO_ROOM:  # standard output may lead to a full disk
+        return f"Cannot write: {error.strerror}. Make room, or write to another place."
+    if error.errno in _NO_FILES:
+        return f"{error.strerror}. Allow more of them (ulimit -n), or close other programs."
+    if error.errno in _REFUSED:
+        return f"The system refuses to go on: {error.strerror}. Look at where the output of this command is sent."
+    return ""
 
 
 def _write_log(program: str, arguments: Sequence[str] | None) -> str:
@@ -136,7 +159,10 @@ def _write_log(program: str, arguments: Sequence[str] | None) -> str:
 
 def _complain(message: str) -> None:
     """Print one line, so that it can be found again in a log."""
-    print(f"newfound: {' '.join(printable(message).split())}", file=sys.stderr)  # noqa: T201 - rich would wrap it
+    line = " ".join(printable(message).split())
+    if len(line) > _LONGEST_LINE:  # a name may be as long as whoever made it likes
+        line = f"{line[:_LONGEST_LINE]}..."
+    print(f"newfound: {line}", file=sys.stderr)  # noqa: T201 - rich would wrap it
 
 
 def _complain_about_usage(error: Any) -> None:

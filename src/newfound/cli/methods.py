@@ -12,6 +12,9 @@ from newfound.registry import registered
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
 
+_LONGEST_SETTINGS = 1_000_000  # characters; a device may stand where a file should
+_DEEPEST_SETTINGS = 4  # the settings, one of them, a list or dict in it, and its values
+
 
 def check_method(method: str) -> str:
     """Return the name of a method, if it is one."""
@@ -45,18 +48,25 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     import json
 
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as stream:
+            content = json.loads(stream.read(_LONGEST_SETTINGS))
         method, settings = content["method"], content["settings"]
     except OSError as error:
         raise InputError(f"Cannot read --settings {path}: {error.strerror}. Name a file that tune wrote.") from None
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         method = settings = None
-    if not isinstance(method, str) or method not in registered() or not isinstance(settings, dict):
+    readable = isinstance(settings, dict) and _is_shallow(settings)
+    if not isinstance(method, str) or method not in registered() or not readable:
         raise InputError(
             f"Got --settings {path}, which is not such a file; expected one that `newfound tune` wrote, as in "
             '{"method": "tabular_ncd", "settings": {"w1": 0.8}}.'
         )
     return method, settings
+
+
+def _is_shallow(content: Any, depth: int = _DEEPEST_SETTINGS) -> bool:
+    inside = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    return depth > 0 and all(_is_shallow(one, depth - 1) for one in inside)
 
 
 def build(method: str, n_novel: int | str, settings: Mapping[str, Any], **parameters: Any) -> BaseDiscoverer:

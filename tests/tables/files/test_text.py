@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
+import encodings
+import pkgutil
 
 import pytest
 from hypothesis import given
@@ -43,10 +46,12 @@ def test_a_mark_is_no_part_of_the_first_name(given: str) -> None:
     [
         (b"a", "utf-99", "there is no such encoding"),
         (b"a", "base64", "there is no such encoding"),
+        (b"a", "undefined", "there is no such encoding"),
+        (b"a", "Unicode_Escape", "there is no such encoding"),
         (b"a", "", "there is no such encoding"),
         (b"a,b\n1,2\n", "utf-16", "cannot be read as utf-16: it has no zero byte"),
         (b"a\xff", "utf-8", "byte 1 of 2 makes no sense in it"),
-        (b"a,b-1!2", "punycode", "cannot be read as punycode"),
+        (b"a,b-1!2", "punycode", "there is no such encoding"),
         (codecs.BOM_UTF16_LE + b"a\0b", None, "cannot be read as utf-16"),
         (b"\x00\x01\x02\x03" * 100, None, "is a binary file"),
         (b"\x01\x02\x03\x04" * 100, None, "is a binary file"),
@@ -75,3 +80,21 @@ def test_the_beginning_of_a_text() -> None:
     assert text.startswith(head)
     assert 50 < len(head) < len(text)
     assert decoded.head(1000) == text
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", b"\x80-\xff=\n", b"--\x9bz9,=ACE-\n", b"xn--a\\N{x},\n"])
+def test_whatever_the_encoding_text_is_read_or_refused(content: bytes) -> None:
+    for module in pkgutil.iter_modules(encodings.__path__):
+        with contextlib.suppress(InputError):
+            decode(content, module.name, "table.csv")
+    codecs.register(_broken_codec)
+    with pytest.raises(InputError, match="cannot be read as broken"):
+        decode(content, "broken", "table.csv")
+    codecs.unregister(_broken_codec)
+
+
+def _broken_codec(name: str) -> codecs.CodecInfo | None:
+    def fail(text: bytes, errors: str = "strict") -> tuple[str, int]:
+        return ("", 0) if not text else ("", 1 // 0)
+
+    return codecs.CodecInfo(codecs.utf_8_encode, fail, name="broken") if name == "broken" else None

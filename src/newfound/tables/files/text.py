@@ -15,6 +15,8 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Python counts them among the encodings of text, but no file is in them: they are for host names and source code.
+_NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 _LONE_SURROGATES = "surrogatepass"  # which UTF-7, for one, can spell
 _LOOKED_AT = 1 << 16
 _PART = 1 << 16  # bytes
@@ -95,9 +97,13 @@ def _checked(encoding: str) -> str:
     try:
         info = codecs.lookup(encoding)
         b"".decode(encoding)
-    except (LookupError, ValueError):
+    except Exception:  # a codec is the code of others
         info = None
-    if info is None or not getattr(info, "_is_text_encoding", True):
+    if (
+        info is None
+        or not getattr(info, "_is_text_encoding", True)
+        or info.name.lower().replace("_", "-") in _NOT_OF_FILES
+    ):
         problem = ", but there is no such encoding; expected a name such as utf-8, utf-16, cp1252 or latin-1."
         cure = " Leave it out to have it found."
         raise InputError(Message("Got ", Parameter("encoding", encoding), problem, cure))
@@ -108,8 +114,8 @@ def _checked(encoding: str) -> str:
 def _utf8_of(content: bytes, encoding: str, source: str) -> bytes:
     try:
         text = content.decode(encoding)
-    except UnicodeError as error:
-        place = getattr(error, "start", 0)  # some encodings, such as punycode, do not say where
+    except Exception as error:  # a codec is the code of others, and some do not say where it is
+        place = getattr(error, "start", 0)
         problem = f"{source} cannot be read as {encoding}: byte {place:,} of {len(content):,} makes no sense in it."
         cure = " The file may be cut short; if it is in another encoding, name it with "
         raise InputError(Message(problem, cure, Parameter("encoding"), ".")) from None
