@@ -27,10 +27,11 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `save_tensors` wrote."""
+    """Read what `save_tensors` wrote, or the package's weights, whose facts are in the card beside them."""
     with safe_open(path, "pt") as stored:
         facts = {name: json.loads(fact) for name, fact in (stored.metadata() or {}).items()}
-        return {name: stored.get_tensor(name) for name in stored.keys()}, facts  # noqa: SIM118
+        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+    return tensors, facts or json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
 
 
 def save_weights(path: Path, weights: Mapping[str, Tensor], shape: NetworkShape, facts: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Make the weights that come with the package, and their card, of a checkpoint.
 
-Beside the checkpoint lies `card.json`: what the network of this very step reached on the development tables, and what
+`laboratory/checkpoints/card.json` says what the network of this very step reached on the development tables, and what
 else there is to say about its training.
 """
 
@@ -23,19 +23,22 @@ from newfound_lab.pretrain.checkpoint import load_tensors
 from newfound_lab.pretrain.train import COLUMNS, ROWS
 
 PACKAGE = Path(weights.__file__).parent
+TOLD = Path(__file__).parents[2] / "checkpoints" / "card.json"
 WEIGHTS, CARD = "weights.safetensors", "weights.json"
 LARGEST = 12_000_000  # bytes
 
 
-def ship(checkpoint: Path, folder: Path = PACKAGE) -> dict[str, Any]:
+def ship(checkpoint: Path, folder: Path = PACKAGE, told_in: Path = TOLD) -> dict[str, Any]:
     """Write the weights of a checkpoint and their card.
 
     Parameters
     ----------
     checkpoint : Path
-        Weights that a training has written; `card.json` lies beside them.
+        Weights that a training has written.
     folder : Path, optional
         Where to; by default into the package.
+    told_in : Path, optional
+        What is to be said about them.
 
     Returns
     -------
@@ -45,13 +48,13 @@ def ship(checkpoint: Path, folder: Path = PACKAGE) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the file is too large, or `card.json` is about another step.
+        If the file is too large, or ``told_in`` is about another step.
     """
     tensors, facts = load_tensors(checkpoint)
-    told = json.loads(checkpoint.with_name("card.json").read_text(encoding="utf-8"))
+    told = json.loads(told_in.read_text(encoding="utf-8"))
     if told["step"] != facts["step"]:
         raise InputError(
-            f"{checkpoint} holds the weights after {facts['step']} steps, but card.json beside it tells of "
+            f"{checkpoint} holds the weights after {facts['step']} steps, but {told_in} tells of "
             f"{told['step']}; judge these weights and write down what they reach."
         )
     content = save({name: weight.to(torch.float16) for name, weight in tensors.items()})

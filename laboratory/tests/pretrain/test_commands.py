@@ -12,6 +12,7 @@ from newfound.cli.app import run as run_program
 from newfound_lab.cli import app
 from newfound_lab.pretrain import train, validate
 from newfound_lab.pretrain.problems import Problem, save_problems
+from newfound_lab.pretrain.ship import PACKAGE, WEIGHTS
 
 run = partial(run_program, commands=app, name="newfound-lab")
 
@@ -48,7 +49,6 @@ def test_a_wrong_option_is_refused() -> None:
 
 
 def test_ship_writes_weights_and_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    checkpoint = Path(__file__).parents[2] / "checkpoints" / "average.safetensors"
-    assert run(["pretrain", "ship", str(checkpoint), str(tmp_path)]) == 0
-    assert "5,276,924 parameters after 10,405 steps" in capsys.readouterr().out
+    assert run(["pretrain", "ship", str(PACKAGE / WEIGHTS), str(tmp_path)]) == 0
+    assert "5,276,924 parameters after 19,299 steps" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["weights.json", "weights.safetensors"]

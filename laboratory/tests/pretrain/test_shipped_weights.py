@@ -1,4 +1,4 @@
-"""The kept checkpoint fits the network and the prior of today, and has learned something."""
+"""The shipped weights fit network, prior and log of today, can be trained further, and have learned something."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load
 
 from newfound.errors import InputError
 from newfound.incontext import InContextNetwork, NetworkShape
 from newfound_lab.pretrain.checkpoint import load_network, load_tensors
 from newfound_lab.pretrain.problems import Problem
-from newfound_lab.pretrain.ship import CARD, PACKAGE, WEIGHTS, ship
+from newfound_lab.pretrain.ship import CARD, PACKAGE, TOLD, WEIGHTS, ship
+from newfound_lab.pretrain.train import Settings, Trainer
 from newfound_lab.pretrain.validate import judge
 from newfound_lab.prior import PRIOR_VERSION
 
@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[2] / "checkpoints"
 
 @pytest.fixture(scope="module")
 def network() -> InContextNetwork:
-    return load_network(FOLDER / "average.safetensors")[0].eval()
+    return load_network(PACKAGE / WEIGHTS)[0].eval()
 
 
 def make_problem(mode: str) -> Problem:
@@ -37,32 +37,35 @@ def make_problem(mode: str) -> Problem:
     return Problem(f"toy/0/{mode}", values, np.zeros(8, dtype=bool), classes, labelled)
 
 
-def test_header_fits(network: InContextNetwork) -> None:
-    _, facts = load_network(FOLDER / "average.safetensors")
+def test_the_card_fits_network_prior_and_log(network: InContextNetwork) -> None:
+    _, facts = load_network(PACKAGE / WEIGHTS)
     assert facts["prior"] == PRIOR_VERSION
     assert network.shape == NetworkShape()
     last = json.loads((FOLDER / "log.jsonl").read_text().splitlines()[-1])
     assert last["step"] <= facts["step"] < last["step"] + 100
 
 
-def test_the_package_holds_this_checkpoint(tmp_path: Path) -> None:
-    card = ship(FOLDER / "average.safetensors", tmp_path)
+def test_shipping_the_shipped_weights_changes_nothing(tmp_path: Path) -> None:
+    ship(PACKAGE / WEIGHTS, tmp_path)
     for name in (WEIGHTS, CARD):
         assert (tmp_path / name).read_bytes() == (PACKAGE / name).read_bytes(), f"{name}: newfound-lab pretrain ship"
-    assert card["prior"] == PRIOR_VERSION
-    kept, _ = load_tensors(FOLDER / "average.safetensors")
-    shipped = load((PACKAGE / WEIGHTS).read_bytes())
-    assert kept.keys() == shipped.keys()
-    assert all(torch.equal(kept[name], shipped[name]) for name in kept)
 
 
 def test_a_card_of_other_weights_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "average.safetensors").write_bytes((FOLDER / "average.safetensors").read_bytes())
-    told = json.loads((FOLDER / "card.json").read_text())
-    (tmp_path / "card.json").write_text(json.dumps(told | {"step": told["step"] + 1}))
+    told = json.loads(TOLD.read_text())
+    other = tmp_path / "card.json"
+    other.write_text(json.dumps(told | {"step": told["step"] + 1}))
     with pytest.raises(InputError, match="judge these weights"):
-        ship(tmp_path / "average.safetensors", tmp_path)
+        ship(PACKAGE / WEIGHTS, tmp_path, other)
     assert not (tmp_path / WEIGHTS).exists()
+
+
+def test_training_goes_on_from_the_shipped_weights(network: InContextNetwork) -> None:
+    trainer = Trainer(InContextNetwork(), Settings())
+    trainer.resume(PACKAGE / WEIGHTS)
+    assert trainer.step == load_tensors(PACKAGE / WEIGHTS)[1]["step"]
+    for one, other in zip(trainer.network.parameters(), network.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 def test_known_classes_tell_which_structure_matters(network: InContextNetwork) -> None:
