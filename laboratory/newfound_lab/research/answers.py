@@ -40,21 +40,23 @@ RULES = {"random": _random, "unsure": _unsure, "middle": _middle}
 
 
 def measure_answers(
-    problems: Path, n: int = 20, seeds: int = 1, rows: int = 1_000, tables: int | None = None
+    problems: Path, n: int = 20, seeds: int = 1, rows: int = 1_000, tables: int | None = None, first: int = 0
 ) -> Iterator[dict[str, Any]]:
     """Yield, for each problem and seed, the accuracy without answers and with those of each rule.
 
+    The seed is the class split too; the first is ``first``, so that splits on which a rule was chosen can be left out.
     Accuracy is over the unlabelled rows that no rule asked about: known classes by name, novel ones after a matching.
     """
     every = [one for one in load_problems(problems) if one.labelled.sum() >= 50 and (~one.labelled).sum() >= 100]
     names = list(dict.fromkeys(one.table for one in every))[:tables]
     for name in names:
         for mixed in (False, True):
-            found = [one for one in every if one.table == name and one.mixed == mixed]
-            for seed in range(min(seeds, len(found))):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    yield _measured(found[seed], n, rows, seed)
+            wanted = {f"{name}/{seed}/{'mixed' if mixed else 'pure'}": seed for seed in range(first, first + seeds)}
+            for one in every:
+                if one.name in wanted:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        yield _measured(one, n, rows, wanted[one.name])
 
 
 def _measured(problem: Problem, n: int, rows: int, seed: int) -> dict[str, Any]:

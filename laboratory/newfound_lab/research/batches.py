@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import newfound as nf
 from newfound.records import Records
 from newfound_lab.datasets import load
 
-__all__ = ["STREAM_TABLES", "Stream", "measure_batches"]
+__all__ = ["STREAM_TABLES", "Stream", "measure_batches", "measure_costs"]
 
 STREAM_TABLES = ("nsl_kdd", "letter", "pendigits")
 
@@ -116,4 +118,61 @@ def measure_batches(
                 "seconds": seconds,
             }
         )
+    return records
+
+
+def measure_costs(
+    name: str,
+    rows: int = 1_000,
+    n_batches: int = 20,
+    sizes: Sequence[int] = (500, 1_000, 2_000, 4_000, 8_000),
+    seed: int = 0,
+    data_dir: Path | None = None,
+) -> Records:
+    """Measure what an update costs after more and more batches, and then for larger and larger batches.
+
+    Batches are drawn from all classes of a benchmark, all of which the fit has seen too. A row may be in several
+    batches. Costs are CPU seconds, which
+    other work on the machine changes less than it does the time of day.
+
+    Returns
+    -------
+    Records
+        First a record for each of ``n_batches`` batches of ``rows`` rows, one after the other; then one for each of
+        ``sizes`` that the table has rows for, each after the last of those batches. ``earlier`` counts the batches
+        before, ``classes`` all classes after the update, ``kept`` the rows that it was compared with.
+    """
+    data = load(name, data_dir)
+    table = pd.concat([pd.DataFrame(data.X_train), pd.DataFrame(data.X_test)], ignore_index=True)
+    truth = np.array([str(one) for one in np.concatenate([data.y_train_truth, data.y_test])], dtype=object)
+    known = [str(one) for one in data.known_classes]
+    rng = np.random.RandomState(seed)
+    order = rng.permutation(len(truth))
+    fitted, rest = np.split(order, [min(_MOST_FITTED, len(order) // 2)])
+    model = nf.WhitenedKMeans(len(data.novel_classes), random_state=seed)
+    model.fit(table.iloc[fitted], [one if one in known else None for one in truth[fitted]])
+    copy.deepcopy(model).update(table.iloc[rest[:rows]])  # what is loaded once is no part of the first batch
+    records = Records()
+
+    def measured(model: nf.WhitenedKMeans, n: int) -> None:
+        earlier, kept = len({record["batch"] for record in model.batches_} - {0}), len(model._kept().codes)
+        batch = table.iloc[rng.choice(rest, n, replace=False)]
+        start = time.process_time()
+        model.update(batch)
+        seconds = time.process_time() - start
+        records.append(
+            {
+                "table": name,
+                "earlier": earlier,
+                "rows": n,
+                "classes": len(model.classes_),
+                "kept": kept,
+                "cpu_seconds": seconds,
+            }
+        )
+
+    for _ in range(n_batches):
+        measured(model, rows)
+    for size in [size for size in sizes if size <= len(rest)]:
+        measured(copy.deepcopy(model), size)
     return records

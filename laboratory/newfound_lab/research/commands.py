@@ -92,6 +92,21 @@ def show_batches(
         typer.echo(measure_batches(name, rows, new_rows, seed, data_dir))
 
 
+@research.command("update-cost")
+def show_costs(
+    tables: TablesOption = None,
+    rows: Annotated[int, typer.Option("--rows", min=50, help="Rows of each of the batches that follow.")] = 1_000,
+    batches: Annotated[int, typer.Option("--batches", min=1, help="How many follow.")] = 20,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the rows.")] = 0,
+    data_dir: DataDirOption = None,
+) -> None:
+    """Measure what an update costs after more and more batches, and for larger and larger ones."""
+    from newfound_lab.research.batches import STREAM_TABLES, measure_costs
+
+    for name in _names(tables) or STREAM_TABLES:
+        typer.echo(measure_costs(name, rows, batches, seed=seed, data_dir=data_dir))
+
+
 @research.command("answers")
 def show_answers(
     problems: Annotated[Path, typer.Argument(help="File that `newfound-lab pretrain problems` wrote.")],
@@ -99,12 +114,13 @@ def show_answers(
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Class splits of each table.")] = 1,
     rows: RowsOption = 700,
     tables: Annotated[int | None, typer.Option("--tables", min=1, help="Only so many tables.")] = None,
+    first: Annotated[int, typer.Option("--first", min=0, help="The first of the class splits.")] = 0,
 ) -> None:
     """Compare labels of suggested rows with labels of rows drawn at random."""
     from newfound_lab.research.answers import measure_answers, summarise
 
     lines = []
-    for line in measure_answers(problems, answers, seeds, rows, tables):
+    for line in measure_answers(problems, answers, seeds, rows, tables, first):
         lines.append(line)
         typer.echo(line["problem"], err=True)
     typer.echo(summarise(lines))
