@@ -182,6 +182,17 @@ def test_rows_are_one_of_three(folder: Path, capsys: pytest.CaptureFixture[str])
     assert "Got --rows both, but expected one of" in capsys.readouterr().err
 
 
+def test_a_training_is_kept_in_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["discover", "table.csv", *KMEANS[:3], "classifier_projection", *KMEANS[4:], "--checkpoint", "kept"]
+    assert run(command) == 0
+    assert list((folder / "kept").glob("checkpoint-*.safetensors"))
+    assert run([*command, "--seed", "1", "--force"]) == 2
+    told = capsys.readouterr().err
+    assert "Got --checkpoint kept, which holds a checkpoint of another training (random_state=0 there, 1 here)" in told
+    assert run(["discover", "table.csv", *KMEANS, "--checkpoint", "kept", "--force"]) == 2
+    assert "only methods that train networks have checkpoints" in capsys.readouterr().err
+
+
 def test_without_labels_for_methods_that_need_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tables.write(folder / "table.csv", [[*row[:-1], ""] for row in tables.rows()])
     assert run(["discover", "table.csv", *KMEANS[:-1], "4"]) == 0

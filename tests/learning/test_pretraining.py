@@ -68,8 +68,9 @@ def test_the_mask_marks_swapped_values_or_only_changed_ones(grouped: bool) -> No
     problem = make_problem()
     groups = problem.groups if grouped else None
     rows = problem.rows.round()  # many values are equal, so that many swaps change nothing
+    index = torch.arange(64).expand(len(SEEDS), -1)
     both = (
-        corrupted_batches(rows, groups, PretrainingSettings(only_changed=only), MemberStreams(SEEDS))
+        corrupted_batches(index, rows, groups, PretrainingSettings(only_changed=only), MemberStreams(SEEDS))
         for only in (False, True)
     )
     n_unchanged = 0

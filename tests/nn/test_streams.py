@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -143,3 +144,25 @@ def test_members_can_draw_from_ranges_of_their_own(device: str) -> None:
     for m, high in enumerate([1, 3, 90]):
         assert torch.equal(drawn[m], MemberStreams([m], device=device).integers(high, 5000)[0])
         assert drawn[m].unique().tolist() == list(range(high))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(sorted(DRAWS)), st.integers(1, 30_000)), min_size=1, max_size=8),
+    st.integers(0, 8),
+)
+@settings(max_examples=30)
+def test_streams_go_back_to_where_they_were(requests: list[tuple[str, int]], place: int) -> None:
+    streams, other = MemberStreams([1, 2]), MemberStreams([7, 8])
+    for kind, size in requests[:place]:
+        DRAWS[kind](streams, size)
+    tensors, facts = streams.state()
+    kept = {name: tensor.clone() for name, tensor in tensors.items()}, json.loads(json.dumps(facts))
+    first = [DRAWS[kind](streams, size).clone() for kind, size in requests[place:]]
+    other.uniform(3)
+    other.restore(*kept)
+    for (kind, size), drawn in zip(requests[place:], first, strict=True):
+        again = DRAWS[kind](other, size)
+        assert torch.equal(again, drawn)
+    other.restore(*kept)
+    other.set_generators(facts["generators"])
+    assert other.generators() == facts["generators"]

@@ -72,6 +72,15 @@ def discover(
     settings: Annotated[
         Path | None, typer.Option("--settings", metavar="FILE", help="Method and settings that `newfound tune` found.")
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="DIR",
+            help="Keep the training in this folder while it goes on; the same command goes on from there after it was "
+            "killed. For methods that train networks.",
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
@@ -106,9 +115,8 @@ def discover(
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
     with new_folder(folder, FILES, force=force) as fresh:
         _introduce(task, output)
-        model = _fit(
-            task, output, used, n_novel, tuned, seed=seed, device=device, time_limit=time_limit, unlabelled=rows
-        )
+        parameters = {"device": device, "time_limit": time_limit, "unlabelled": rows}
+        model = _fit(task, output, used, n_novel, tuned, seed=seed, checkpoint=checkpoint, **parameters)
         fitted = time.perf_counter()
         with writing_to(folder):
             facts = _write_results(fresh, task, model, used, seed, output)
@@ -144,8 +152,11 @@ def _fit(
     tuned: Mapping[str, Any],
     *,
     seed: int,
+    checkpoint: Path | None,
     **parameters: Any,
 ) -> BaseDiscoverer:
+    from sklearn.utils.validation import has_fit_parameter
+
     from newfound.tables import TableEncoder
 
     encoder = TableEncoder(kinds=task.kinds) if task.kinds else None
@@ -154,7 +165,15 @@ def _fit(
     words = output.speaking_of(task.file.path, task.target.name, unlabelled="--rows")
     with output.busy(f"Looking for novel classes{long}"), words:
         model = build(method, n_novel, tuned, encoder=encoder, random_state=seed, verbose=verbose, **parameters)
-        model.fit(task.table, task.target.labels)
+        kept: dict[str, Any] = {}
+        if checkpoint is not None:
+            if not has_fit_parameter(model, "checkpoint_dir"):
+                raise InputError(
+                    f"Got --checkpoint {checkpoint} with --method {method}, but only methods that train networks have "
+                    "checkpoints; leave --checkpoint out."
+                )
+            kept["checkpoint_dir"] = checkpoint
+        model.fit(task.table, task.target.labels, **kept)
     if verbose and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=0)  # who loads the model may not want to watch it
     return model

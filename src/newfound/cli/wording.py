@@ -9,6 +9,7 @@ from typing import Any
 from newfound.errors import InputError, Message, Parameter
 
 OPTIONS = {
+    "checkpoint_dir": "--checkpoint",
     "decimal": "--decimal",
     "delimiter": "--delimiter",
     "device": "--device",

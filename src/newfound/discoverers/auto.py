@@ -14,6 +14,7 @@ from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
 from newfound.discoverers.preparation import Preparation
 from newfound.errors import ModelFileError
+from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.fitted import consensus
 from newfound.learning.members import MemberSettings
 from newfound.learning.student import InputMap, Lesson, StudentNetworks, StudentTrainer
@@ -148,7 +149,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         # The networks alone do without the rows that are held out, not the choice of a partition.
         held_out = rows_to_hold_out(task.codes, rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
-        trained = _taught(trainer, task, np.setdiff1d(learners, held_out), seeds)
+        trained = _taught(trainer, task, np.setdiff1d(learners, held_out), seeds, prepared.checkpoints)
         temperature = 1.0
         if len(held_out):
             temperature = fit_temperature(trained.state.proba(task.rows[held_out]), task.codes[held_out])
@@ -208,11 +209,18 @@ class AutoDiscoverer(NetworkDiscoverer):
         self.leaderboard_ = Records(leaderboard)
 
 
-def _taught(trainer: StudentTrainer, task: DiscoveryTask, rows: NDArray[np.intp], seeds: list[int]) -> Trained:
+def _taught(
+    trainer: StudentTrainer,
+    task: DiscoveryTask,
+    rows: NDArray[np.intp],
+    seeds: list[int],
+    checkpoints: Checkpoints | None,
+) -> Trained:
     """Train the student on some rows of a task, and let it vote on all unlabelled ones."""
     inputs = InputMap.fit(task)
     lesson = task.take(rows)
-    parameters, progress = trainer.train_members(replace(lesson, rows=inputs.transform(lesson.rows)), seeds)
+    mapped = replace(lesson, rows=inputs.transform(lesson.rows))
+    parameters, progress = trainer.train_members(mapped, seeds, checkpoints)
     student = StudentNetworks.of(trainer.freeze(parameters, task.n_known, task.n_novel), inputs)
     state, found, member_found = consensus(student, task.unlabelled_rows)
     return Trained(state, found, member_found, progress.history)

@@ -22,6 +22,7 @@ from newfound.discoverers.routed import RoutedState, restore_forest, routing_fro
 from newfound.discoverers.update import check_records
 from newfound.discoverers.weaknesses import weaknesses_of
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, WeakEvidence, warn_user
+from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.machine import threads_for_table
 from newfound.metrics import open_world_accuracy
 from newfound.parameters import check_weights
@@ -120,10 +121,13 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             An earlier fit leaves no trace; `keep_names` carries its names over. On an error the discoverer is left as
             it was.
         """
+        return self._fit(X, y, calibrate)
+
+    def _fit(self, X: Any, y: Any, calibrate: bool, checkpoints: Checkpoints | None = None) -> Self:
         if not isinstance(calibrate, (bool, np.bool_)):
             raise InputError.of("calibrate", calibrate, "True or False")
         self._check_all_parameters()
-        prepared = prepare(self, X, y, calibrate=bool(calibrate))
+        prepared = prepare(self, X, y, calibrate=bool(calibrate), checkpoints=checkpoints)
         with threads_for_table(*prepared.task.rows.shape):
             discovery = self._discover(prepared)
         return self._conclude(prepared, discovery)
@@ -265,11 +269,15 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         task = prepared.task
         held_out = rows_to_hold_out(task.codes, prepared.rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
         if not len(held_out):
-            return self._learn(task, prepared.rng)
+            return self._learn_from(task, prepared)
         learned = np.setdiff1d(np.arange(len(task.rows)), held_out)
-        discovery = self._learn(task.take(learned), prepared.rng)
+        discovery = self._learn_from(task.take(learned), prepared)
         proba = discovery.state.proba(task.rows[held_out])
         return replace(discovery, temperature=fit_temperature(proba, task.codes[held_out]))
+
+    def _learn_from(self, task: DiscoveryTask, prepared: Preparation) -> Discovery:
+        """Find the novel classes of a task, which is all or a part of what was prepared."""
+        return self._learn(task, prepared.rng)
 
     def _fitted_arrays(self) -> Arrays:
         """Arrays for the model file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.fitted import Arrays
-from newfound.discoverers.parameters import check_integer, check_layers, pick_device
+from newfound.discoverers.parameters import check_integer, check_layers, check_real, pick_device
 from newfound.errors import InputError
+from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.fitted import FittedNetworks
 from newfound.learning.members import MemberSettings
 from newfound.learning.trainer import PackedTrainer
@@ -32,6 +34,61 @@ class NetworkDiscoverer(BaseDiscoverer):
 
     _state: FittedNetworks
     _class_labels = ("labels_", "member_labels_")
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        calibrate: bool = True,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        resume: bool = True,
+        checkpoint_every: float = 60.0,
+    ) -> Self:
+        """Find the novel classes of a partly labelled table.
+
+        Parameters
+        ----------
+        X : pandas, polars or pyarrow table, or numpy array, of shape (n, n_columns)
+            The table.
+        y : labels of shape (n,)
+            Known classes as integers, strings, booleans or categories; -1, None or NaN where a row is unlabelled.
+        calibrate : bool, default=True
+            Whether a tenth of the known rows, where there are enough, is held out of the training, so that
+            probabilities can be compared with what happens and corrected. False learns from all rows. Where known and
+            novel rows are mixed, nothing has to be held out, and it makes no difference.
+        checkpoint_dir : str or path, optional
+            Folder in which the training is kept while it goes on. When the process was killed, the same call goes on
+            from there and, on the same machine's CPU, ends with the same weights to the bit. What comes before the
+            training is done again. The folder can be deleted afterwards.
+        resume : bool, default=True
+            Whether to go on from a checkpoint in that folder. False starts anew and replaces it.
+        checkpoint_every : float, default=60.0
+            Seconds from one checkpoint to the next.
+
+        Returns
+        -------
+        self
+            An earlier fit leaves no trace; `keep_names` carries its names over. On an error the discoverer is left as
+            it was.
+
+        Raises
+        ------
+        InputError
+            For a table, labels or parameters that cannot be used, and for a checkpoint of another table or of other
+            settings.
+        """
+        if not isinstance(resume, bool):
+            raise InputError.of("resume", resume, "True or False")
+        every = check_real("checkpoint_every", checkpoint_every, low=0)
+        if checkpoint_dir is None:
+            return self._fit(X, y, calibrate)
+        if not isinstance(checkpoint_dir, (str, os.PathLike)):
+            raise InputError.of("checkpoint_dir", checkpoint_dir, "None or the path of a folder")
+        if getattr(self, "time_limit", None) is not None:
+            problem = "but with a time limit a training cannot be repeated, and so not be continued"
+            raise InputError.of("checkpoint_dir", str(checkpoint_dir), problem=problem, cure="leave one of the two out")
+        return self._fit(X, y, calibrate, Checkpoints(checkpoint_dir, every, resume))
 
     @property
     def network_(self) -> DiscoveryNetwork:

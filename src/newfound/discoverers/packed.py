@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from newfound.discoverers.fitted import Discovery
 from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_layers, pick_generator
-from newfound.discoverers.preparation import prepare
+from newfound.discoverers.preparation import Preparation, prepare
 from newfound.errors import InputError
 from newfound.learning.machine import threads_for_table
 from newfound.learning.members import MemberSettings
@@ -33,8 +32,9 @@ class PackedDiscoverer(NetworkDiscoverer):
         check_integer("self_training", self.self_training, low=0)
         check_layers("hidden_layers", self.hidden_layers)
 
-    def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
-        return _discovery(self._trainer(self._member_settings()).train(task, rng))
+    def _learn_from(self, task: DiscoveryTask, prepared: Preparation) -> Discovery:
+        trainer = self._trainer(self._member_settings())
+        return _discovery(trainer.train(task, prepared.rng, prepared.checkpoints))
 
     def _together_key(self) -> Hashable:
         alone = self.n_members > 1 or self.n_novel_classes == "auto" or self.unlabelled != "novel"

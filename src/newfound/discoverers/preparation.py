@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -9,9 +10,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+import newfound
+from newfound.discoverers.parameters import pick_device
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
+from newfound.learning.checkpoints import Checkpoints
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
 from newfound.routing import Routing, route
@@ -49,6 +53,8 @@ class Preparation:
         Time of `time.monotonic` at which `fit` was called.
     separating : str or None
         A column that alone tells labelled from unlabelled rows.
+    checkpoints : Checkpoints or None
+        Where a training is kept while it goes on.
     """
 
     encoder: TableEncoder
@@ -61,6 +67,7 @@ class Preparation:
     calibrate: bool
     started: float
     separating: str | None
+    checkpoints: Checkpoints | None = None
 
     @property
     def routed(self) -> Routing | None:
@@ -68,7 +75,7 @@ class Preparation:
         return self.routing if self.routing is not None and self.routing.unlabelled == "mixed" else None
 
 
-def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
+def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Checkpoints | None = None) -> Preparation:
     """Read table and labels as a discoverer's parameters say; InputError for what cannot be used."""
     started = time.monotonic()
     rng = pick_generator(discoverer.random_state)
@@ -83,6 +90,8 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
     _warn_of_the_target(table, labels)
     encoder = TableEncoder() if discoverer.encoder is None else clone(discoverer.encoder)
     rows = encoder.fit_table(table).transform_table(table)
+    if checkpoints is not None:  # before anything is drawn from the generator
+        checkpoints.open(run_facts(discoverer, rows, labels, calibrate), rng)
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
     columns = SourceColumns.of(encoder)
     separating = separating_column(columns, rows, labels.codes)
@@ -100,7 +109,50 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool) -> Preparation:
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)
-    return Preparation(encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating)
+    return Preparation(
+        encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating, checkpoints
+    )
+
+
+def run_facts(discoverer: Any, rows: NDArray[np.float64], labels: Labels, calibrate: bool) -> dict[str, Any]:
+    """Return what a training follows from besides its random generator, for checkpoints.
+
+    Parameters
+    ----------
+    discoverer : BaseDiscoverer
+    rows : ndarray of shape (n, d)
+        Encoded rows.
+    labels : Labels
+    calibrate : bool
+
+    Returns
+    -------
+    dict
+        JSON-able: versions, the parameters as texts, and digests of table and labels.
+    """
+    parameters = {name: _spelled(value) for name, value in discoverer.get_params().items() if name != "verbose"}
+    parameters["device"] = pick_device(discoverer.device).type
+    known = repr(labels.known_classes.tolist()).encode()
+    return {
+        "version of newfound": newfound.__version__,
+        "discoverer": type(discoverer).__name__,
+        "parameters": {**parameters, "calibrate": repr(calibrate)},
+        "table": _digest(repr(rows.shape).encode(), rows),
+        "labels": _digest(known, labels.codes),
+    }
+
+
+def _spelled(value: Any) -> str:
+    """Spell a parameter, the same way in every process."""
+    if isinstance(value, (BaseEstimator, np.random.RandomState)):  # an encoder's own parameters are there one by one
+        return type(value).__name__
+    return repr(sorted(value)) if isinstance(value, (set, frozenset)) else repr(value)
+
+
+def _digest(name: bytes, array: NDArray[Any]) -> str:
+    digest = hashlib.sha256(name)
+    digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -80,3 +81,77 @@ class MixedBatches:
         order = [streams.permutation(rows.shape[0]) for _ in range(rounds)]
         order = order or [rows.new_zeros(streams.n_members, 0)]
         return rows[torch.cat(order, dim=1)[:, :needed]].view(streams.n_members, self.n_steps, share)
+
+
+class Passes:
+    """Passes over the rows, one after the other, that know where they are and can go back there.
+
+    Parameters
+    ----------
+    draw : callable
+        Begins a pass: returns an iterator over its batches, which draws from the streams before its first batch only.
+    streams : MemberStreams
+    n_steps, in_epoch : int, optional
+        Number of batches in all and in an epoch of the history; by default an epoch is a pass.
+
+    Attributes
+    ----------
+    step : int
+        Batches that were handed out so far.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[[], Iterator[Tensor]],
+        streams: MemberStreams,
+        *,
+        n_steps: int | None = None,
+        in_epoch: int | None = None,
+    ) -> None:
+        self._draw, self._streams = draw, streams
+        self._n_steps, self._in_epoch = n_steps, in_epoch
+        self._batches: Iterator[Tensor] | None = None
+        self._start: list[Any] = []
+        self._place = 0
+        self.step = 0
+
+    def epoch(self, number: int) -> Iterator[Tensor]:
+        """Go through the batches that are left of an epoch; epochs are numbered from 0."""
+        if self._in_epoch is None or self._n_steps is None:
+            while (batch := self._next()) is not None:
+                yield batch
+            return
+        end = min(self._n_steps, (number + 1) * self._in_epoch)
+        while self.step < end:
+            if (batch := self._next()) is not None:
+                yield batch
+
+    def _next(self) -> Tensor | None:
+        """Return the next batch of the pass, None at its end; after that a new one begins."""
+        if self._batches is None:
+            self._start, self._place = self._streams.generators(), 0
+            self._batches = self._draw()
+        batch = next(self._batches, None)
+        if batch is None:
+            self._batches = None
+            return None
+        self._place += 1
+        self.step += 1
+        return batch
+
+    # ---- checkpoints
+
+    def state(self) -> dict[str, Any]:
+        """Say where the passes are, JSON-able: shuffling again takes less room than the order of the rows."""
+        begun = self._batches is not None
+        return {"step": self.step, "start": self._start if begun else None, "place": self._place if begun else 0}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go back to what `state` returned; what the streams draw next is then to be restored as well."""
+        self.step, self._place, self._batches = state["step"], state["place"], None
+        if state["start"] is not None:
+            self._start = state["start"]
+            self._streams.set_generators(self._start)
+            self._batches = self._draw()
+            for _ in range(self._place):
+                next(self._batches)

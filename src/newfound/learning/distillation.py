@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -13,12 +11,13 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
-from newfound.learning.batches import MixedBatches
+from newfound.learning.batches import MixedBatches, Passes
 from newfound.learning.corruption import corrupt
 from newfound.learning.losses import classification_loss, mutual_information_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.stages import Learner, steps
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear
 
 STEPS_IN_EPOCH = 50
@@ -122,17 +121,17 @@ def distil(
     with prepared_for(streams.n_members * settings.batch_size * network.widest_product, rows.device):
         for stage, n_steps, losses_of in stages:
             optimiser = adamw(parameters, settings.learning_rate)
-            steps = enumerate(itertools.islice(_endless(batches, streams), n_steps))
-            for epoch in progress.epochs(stage, -(-n_steps // STEPS_IN_EPOCH)):
-                for step, index in itertools.islice(steps, STEPS_IN_EPOCH):
-                    _set_learning_rate(optimiser, settings.learning_rate, step / n_steps)
-                    losses = losses_of(index)
-                    optimiser.zero_grad()
-                    torch.stack(list(losses.values())).sum().backward()
-                    optimiser.step()
-                    epoch.add(**losses)
-                    if time.monotonic() > settings.deadline:
-                        return
+            passes = Passes(lambda: batches.epoch(streams), streams, n_steps=n_steps, in_epoch=STEPS_IN_EPOCH)
+            learner = Learner({"network": network, "decoder": decoder}, [optimiser], streams)
+            for epoch, index in steps(progress, stage, -(-n_steps // STEPS_IN_EPOCH), passes, learner):
+                _set_learning_rate(optimiser, settings.learning_rate, (passes.step - 1) / n_steps)
+                losses = losses_of(index)
+                optimiser.zero_grad()
+                torch.stack(list(losses.values())).sum().backward()
+                optimiser.step()
+                epoch.add(**losses)
+                if time.monotonic() > settings.deadline:
+                    return
 
 
 def _loss(head: PackedLinear, latent: Tensor, classes: Tensor, index: Tensor, smoothing: float) -> Tensor:
@@ -155,11 +154,6 @@ class _NearViews:
         """Make views of rows, moved at most half the way; (n_members, b) to (n_members, b, d)."""
         towards = embedding(self.neighbour(index), self._rows)
         return embedding(index, self._rows).lerp(towards, self._streams.uniform(index.shape[1], 1) / 2)
-
-
-def _endless(batches: MixedBatches, streams: MemberStreams) -> Iterator[Tensor]:
-    while True:
-        yield from batches.epoch(streams)
 
 
 def _set_learning_rate(optimiser: torch.optim.Optimizer, highest: float, share: float) -> None:

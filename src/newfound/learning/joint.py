@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 
 from newfound.learning.augmentation import Views
-from newfound.learning.batches import MixedBatches
+from newfound.learning.batches import MixedBatches, Passes
 from newfound.learning.losses import classification_loss, consistency_loss, pairwise_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import EpochLosses, Progress
 from newfound.learning.pseudo_labels import cosine_similarities, threshold_pseudo_labels, top_k_pseudo_labels
+from newfound.learning.stages import Learner, steps
 from newfound.nn import DiscoveryNetwork, MemberStreams
 
 
@@ -86,17 +87,19 @@ def train_jointly(
     clusterer = (
         adamw([*encoder, *network.clustering.parameters()], settings.lr_clustering) if network.clustering else None
     )
+    optimisers = [classifier] if clusterer is None else [classifier, clusterer]
+    passes = Passes(lambda: batches.epoch(streams), streams)
+    learner = Learner({"network": network}, optimisers, streams)
     layers = 2 * batches.batch_rows * network.widest_product
     similarities = batches.n_unlabelled**2 * network.n_latent
     with prepared_for(streams.n_members * max(layers, similarities), codes.device):
-        for losses in progress.epochs("joint training", settings.epochs):
-            for index in batches.epoch(streams):
-                both = views.pair(index, streams)
-                _classification_step(network, both, targets[index], w1, settings.without, classifier, losses)
-                if clusterer is not None:
-                    b, first = index.shape[1], batches.n_labelled
-                    unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
-                    _clustering_step(network, unlabelled, w2, pseudo_labels, settings.without, clusterer, losses)
+        for losses, index in steps(progress, "joint training", settings.epochs, passes, learner):
+            both = views.pair(index, streams)
+            _classification_step(network, both, targets[index], w1, settings.without, classifier, losses)
+            if clusterer is not None:
+                b, first = index.shape[1], batches.n_labelled
+                unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
+                _clustering_step(network, unlabelled, w2, pseudo_labels, settings.without, clusterer, losses)
 
 
 def _classification_step(

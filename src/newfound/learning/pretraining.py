@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
-from newfound.learning.batches import rows_in_batch, shuffled_batches
+from newfound.learning.batches import Passes, rows_in_batch, shuffled_batches
 from newfound.learning.corruption import corrupt
 from newfound.learning.losses import vime_losses
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.stages import Learner, steps
 from newfound.nn import MemberStreams, PackedLinear
 
 _AHEAD = 1 << 15  # numbers of a member that are corrupted at a time
@@ -79,10 +80,14 @@ def pretrain(
     value_estimator = PackedLinear(streams.n_members, n_latent, d, streams)
     heads = nn.ModuleList([mask_estimator, value_estimator])
     optimiser = adamw([*encoder.parameters(), *heads.parameters()], settings.learning_rate)
+    b = rows_in_batch(rows.shape[0], settings.batch_size)
+    together = max(1, _AHEAD // (b * d))
+    passes = Passes(lambda: shuffled_batches(rows.shape[0], settings.batch_size, streams, together=together), streams)
+    learner = Learner({"encoder": encoder, "heads": heads}, [optimiser], streams)
     encoder.train()
     with prepared_for(streams.n_members * settings.batch_size * d * n_latent, rows.device):
-        for losses in progress.epochs("pretraining", settings.epochs):
-            for batch, corrupted, mask in corrupted_batches(rows, groups, settings, streams):
+        for losses, index in steps(progress, "pretraining", settings.epochs, passes, learner):
+            for batch, corrupted, mask in corrupted_batches(index, rows, groups, settings, streams):
                 latent = encoder(corrupted)
                 reconstruction, mask_loss = vime_losses(mask_estimator(latent), mask, value_estimator(latent), batch)
                 optimiser.zero_grad()
@@ -94,17 +99,22 @@ def pretrain(
 
 
 def corrupted_batches(
-    rows: Tensor, groups: Tensor | None, settings: PretrainingSettings, streams: MemberStreams
+    index: Tensor, rows: Tensor, groups: Tensor | None, settings: PretrainingSettings, streams: MemberStreams
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Go through one epoch of batches, their corrupted versions and the masks, each (n_members, b, d).
+    """Cut rows into batches; returns each, its corrupted version and the mask, (n_members, b, d).
 
     Several small batches are corrupted at a time: for narrow tables the calls cost more than the work in them.
+
+    Parameters
+    ----------
+    index : Tensor of shape (n_members, n_batches * b), int64
+        Row numbers.
+    rows, groups, settings, streams
+        As in `pretrain`.
     """
     b = rows_in_batch(rows.shape[0], settings.batch_size)
-    together = max(1, _AHEAD // (b * rows.shape[1]))
-    for index in shuffled_batches(rows.shape[0], settings.batch_size, streams, together=together):
-        originals = embedding(index, rows)
-        corrupted, masks = corrupt(originals, rows, groups, settings.corruption, streams)
-        if settings.only_changed:
-            masks = (corrupted != originals).to(masks.dtype)
-        yield from zip(originals.split(b, dim=1), corrupted.split(b, dim=1), masks.split(b, dim=1), strict=True)
+    originals = embedding(index, rows)
+    corrupted, masks = corrupt(originals, rows, groups, settings.corruption, streams)
+    if settings.only_changed:
+        masks = (corrupted != originals).to(masks.dtype)
+    yield from zip(originals.split(b, dim=1), corrupted.split(b, dim=1), masks.split(b, dim=1), strict=True)

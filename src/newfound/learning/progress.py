@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
+import torch
 from torch import Tensor
 
+from newfound.learning.checkpoints import Checkpoints
 from newfound.progress import ProgressBar
 
 
@@ -22,6 +24,8 @@ class Progress:
         Number of epochs over all stages, for the time left.
     verbose : int
         0 is silent, 1 shows a bar with stage, epoch, losses and time left.
+    checkpoints : Checkpoints or None
+        Where the training is kept while it goes on; it begins with the history that is found there.
 
     Attributes
     ----------
@@ -30,11 +34,14 @@ class Progress:
         epoch's steps and the members. ``pandas.DataFrame(history)`` makes a table of it.
     """
 
-    def __init__(self, total_epochs: int, verbose: int = 0) -> None:
+    def __init__(self, total_epochs: int, verbose: int = 0, checkpoints: Checkpoints | None = None) -> None:
         self.history: list[dict[str, Any]] = []
+        self.checkpoints = checkpoints
         self._member_losses: list[dict[str, Tensor]] = []
         self._start = time.perf_counter()
         self._bar = ProgressBar(total_epochs, shown=bool(verbose))
+        if checkpoints is not None:
+            self._restore(checkpoints.progress)
 
     def __enter__(self) -> Self:
         self._bar.__enter__()
@@ -45,12 +52,24 @@ class Progress:
     ) -> None:
         self._bar.__exit__(kind, error, trace)
 
-    def epochs(self, stage: str, n_epochs: int) -> Iterator[EpochLosses]:
-        """Go through the epochs of a stage, each with a fresh record for its losses; a stage that returns counts on."""
-        done = sum(epoch["stage"] == stage for epoch in self.history)
-        for epoch in range(done + 1, done + n_epochs + 1):
-            self.announce(f"{stage} {epoch}/{done + n_epochs}")
-            losses = EpochLosses()
+    def epochs(
+        self, stage: str, n_epochs: int, n_done: int = 0, begun: EpochLosses | None = None
+    ) -> Iterator[EpochLosses]:
+        """Go through the epochs of a stage, each with a fresh record for its losses; a stage that returns counts on.
+
+        Parameters
+        ----------
+        stage : str
+        n_epochs : int
+        n_done : int
+            Epochs of this stage that a checkpoint has done already.
+        begun : EpochLosses, optional
+            Record of the epoch after these, where a checkpoint has begun it.
+        """
+        before = sum(epoch["stage"] == stage for epoch in self.history) - n_done
+        for epoch in range(before + n_done + 1, before + n_epochs + 1):
+            self.announce(f"{stage} {epoch}/{before + n_epochs}")
+            losses, begun = begun or EpochLosses(), None
             yield losses
             of_members = losses.means()
             means = {name: float(values.mean()) for name, values in of_members.items()}
@@ -72,6 +91,27 @@ class Progress:
         alone = copy.copy(self)
         alone.history, alone._member_losses = self.member_history(member), []
         return alone
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps of it, JSON-able."""
+        return {
+            "history": self.history,
+            "member_losses": [
+                {name: values.tolist() for name, values in losses.items()} for losses in self._member_losses
+            ],
+            "seconds": time.perf_counter() - self._start,
+        }
+
+    def _restore(self, state: Mapping[str, Any] | None) -> None:
+        """Go on from what `state` returned."""
+        if state is None:
+            return
+        self.history = [dict(epoch) for epoch in state["history"]]
+        self._member_losses = [
+            {name: torch.tensor(values) for name, values in losses.items()} for losses in state["member_losses"]
+        ]
+        self._start -= state["seconds"]
+        self._bar.advance(len(self.history))
 
     def advance(self, n_epochs: int = 1) -> None:
         """Show that something was done that has no losses."""
@@ -95,6 +135,17 @@ class EpochLosses:
             value = loss.detach()
             self._steps[name] = self._steps.get(name, 0) + 1
             self._sums[name] = self._sums[name] + value if name in self._sums else value
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, int]]:
+        """Return the sums of the losses, (n_members,) each, and how many steps each has."""
+        return self._sums, self._steps
+
+    @classmethod
+    def of(cls, sums: Mapping[str, Tensor], steps: Mapping[str, int]) -> EpochLosses:
+        """Go on from what `state` returned."""
+        losses = cls()
+        losses._sums, losses._steps = dict(sums), dict(steps)
+        return losses
 
     def means(self) -> dict[str, Tensor]:
         """Mean of each loss over the steps, (n_members,) each."""

@@ -7,12 +7,13 @@ import torch
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
 from newfound.clustering.centroids import fit_centroids
-from newfound.learning.batches import MixedBatches, shuffled_batches
+from newfound.learning.batches import MixedBatches, Passes, shuffled_batches
 from newfound.learning.fitted import CentroidNetworks, FittedNetworks
 from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.stages import Learner, steps
 from newfound.learning.trainer import PackedTrainer, TensorTask
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear, PackedMLP, UnitLength
 from newfound.tables.task import DiscoveryTask
@@ -59,16 +60,17 @@ class ClassifierTrainer(ProjectionTrainer):
         rows, codes = task.rows, task.codes
         labelled = (codes >= 0).nonzero()[:, 0]
         optimiser = adamw(network.parameters(), settings.each("learning_rate"))
+        passes = Passes(lambda: shuffled_batches(labelled.shape[0], batch_size, streams), streams)
+        learner = Learner({"network": network}, [optimiser], streams)
         network.train()
         with prepared_for(settings.n_members * batch_size * network.widest_product, rows.device):
-            for losses in progress.epochs("classification", settings["epochs"]):
-                for batch in shuffled_batches(labelled.shape[0], batch_size, streams):
-                    index = labelled[batch]
-                    loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
-                    optimiser.zero_grad()
-                    loss.sum().backward()
-                    optimiser.step()
-                    losses.add(cross_entropy=loss)
+            for losses, batch in steps(progress, "classification", settings["epochs"], passes, learner):
+                index = labelled[batch]
+                loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
+                optimiser.zero_grad()
+                loss.sum().backward()
+                optimiser.step()
+                losses.add(cross_entropy=loss)
 
 
 class PBNTrainer(ProjectionTrainer):
@@ -97,16 +99,17 @@ class PBNTrainer(ProjectionTrainer):
         batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings["batch_size"])
         w = torch.as_tensor(settings.each("w"), dtype=rows.dtype, device=rows.device)
         optimiser = adamw([*network.parameters(), *decoder.parameters()], settings.each("learning_rate"))
+        passes = Passes(lambda: batches.epoch(streams), streams)
+        learner = Learner({"network": network, "decoder": decoder}, [optimiser], streams)
         network.train()
         with prepared_for(n_members * batches.batch_rows * network.widest_product, rows.device):
-            for losses in progress.epochs("projection", settings["epochs"]):
-                for index in batches.epoch(streams):
-                    batch, labelled = embedding(index, rows), index[:, : batches.n_labelled]
-                    latent = network.encoder(batch)
-                    logits = network.classification(latent[:, : batches.n_labelled])
-                    cross_entropy = classification_loss(logits, codes[labelled])
-                    reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
-                    optimiser.zero_grad()
-                    (w * cross_entropy + (1 - w) * reconstruction).sum().backward()
-                    optimiser.step()
-                    losses.add(cross_entropy=cross_entropy, reconstruction=reconstruction)
+            for losses, index in steps(progress, "projection", settings["epochs"], passes, learner):
+                batch, labelled = embedding(index, rows), index[:, : batches.n_labelled]
+                latent = network.encoder(batch)
+                logits = network.classification(latent[:, : batches.n_labelled])
+                cross_entropy = classification_loss(logits, codes[labelled])
+                reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
+                optimiser.zero_grad()
+                (w * cross_entropy + (1 - w) * reconstruction).sum().backward()
+                optimiser.step()
+                losses.add(cross_entropy=cross_entropy, reconstruction=reconstruction)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
-from newfound.learning.batches import rows_in_batch, shuffled_batches
+from newfound.learning.batches import Passes, rows_in_batch, shuffled_batches
 from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.stages import Learner, steps
 from newfound.nn import DiscoveryNetwork, MemberStreams
 
 STAGE = "self_training"
@@ -97,14 +99,19 @@ def train_classifier(
     # Without dropout: a narrow latent space that already tells the classes apart loses them to it.
     network.eval()
     n, b = taught.shape[0], rows_in_batch(taught.shape[0], settings.batch_size)
-    passes = -(-_MIN_STEPS // (n // b))
+    n_passes = -(-_MIN_STEPS // (n // b))
+
+    def draw() -> Iterator[Tensor]:
+        # All at once, as `Passes` wants it.
+        return chain.from_iterable([list(shuffled_batches(n, b, streams)) for _ in range(n_passes)])
+
+    passes, learner = Passes(draw, streams), Learner({"network": network}, [optimiser], streams)
     with prepared_for(streams.n_members * b * network.widest_product, rows.device):
-        for losses in progress.epochs(STAGE, settings.epochs):
-            for batch in chain.from_iterable(shuffled_batches(n, b, streams) for _ in range(passes)):
-                index = taught[batch]
-                logits = network.classification(network.encoder(embedding(index, rows)))
-                loss = classification_loss(logits, codes[index], settings.smoothing)
-                optimiser.zero_grad()
-                loss.sum().backward()
-                optimiser.step()
-                losses.add(cross_entropy=loss)
+        for losses, batch in steps(progress, STAGE, settings.epochs, passes, learner):
+            index = taught[batch]
+            logits = network.classification(network.encoder(embedding(index, rows)))
+            loss = classification_loss(logits, codes[index], settings.smoothing)
+            optimiser.zero_grad()
+            loss.sum().backward()
+            optimiser.step()
+            losses.add(cross_entropy=loss)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from newfound.errors import TABLE, InputError, Message, ModelFileError, TrainingInterrupted, warn_user
+from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.fitted import (
     Codes,
     FittedNetworks,
@@ -105,18 +106,21 @@ class PackedTrainer(ABC):
 
     # ---- training
 
-    def train(self, task: DiscoveryTask, rng: np.random.RandomState) -> Trained:
+    def train(self, task: DiscoveryTask, rng: np.random.RandomState, checkpoints: Checkpoints | None = None) -> Trained:
         """Train the members and bring them to one answer."""
         seeds = rng.randint(2**31 - 1, size=self.settings.n_members).tolist()
-        parameters, progress = self.train_members(task, seeds)
+        parameters, progress = self.train_members(task, seeds, checkpoints)
         return self.settle(parameters, task, rng, progress)
 
-    def train_members(self, task: DiscoveryTask, seeds: list[int]) -> tuple[dict[str, Tensor], Progress]:
+    def train_members(
+        self, task: DiscoveryTask, seeds: list[int], checkpoints: Checkpoints | None = None
+    ) -> tuple[dict[str, Tensor], Progress]:
         """Train a member for each seed; returns the parameters of all of them, (n_members, ...) each."""
         streams = MemberStreams(seeds, device=self.device)
         network = self._new_network(task.rows.shape[1], task.n_known, task.n_novel, streams)
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
-        with Progress(n_epochs, self.settings["verbose"]) as progress, keeping_what_was_learned(progress.history):
+        progress = Progress(n_epochs, self.settings["verbose"], checkpoints)
+        with progress, keeping_what_was_learned(progress.history):
             self.teach(network, self._on_device(task), streams, progress)
         return parameters_of(network), progress
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,33 @@ class MemberStreams:
         """Shuffle 0..n-1 for each member; shape (n_members, n)."""
         return torch.stack([stream.permutation(n) for stream in self._streams])
 
+    # ---- checkpoints
+
+    def generators(self) -> list[Any]:
+        """State of each member's generator, JSON-able. Shuffles follow from it alone, other draws from `state`."""
+        return [stream.state() for stream in self._streams]
+
+    def set_generators(self, states: Sequence[Any]) -> None:
+        """Go back to what `generators` returned."""
+        for stream, state in zip(self._streams, states, strict=True):
+            stream.restore(state)
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """All that later draws follow from: tensors, and facts that are JSON-able."""
+        pools = {"uniform": self._uniform, "coins": self._coins}
+        tensors = {name: pool.left for name, pool in pools.items() if pool.left is not None}
+        return tensors, {
+            "generators": self.generators(),
+            "widths": {name: pool.width for name, pool in pools.items()},
+        }
+
+    def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+        """Go back to what `state` returned."""
+        self.set_generators(facts["generators"])
+        for name, pool in (("uniform", self._uniform), ("coins", self._coins)):
+            left = tensors.get(name)
+            pool.refill(None if left is None else left.to(self.device), facts["widths"][name])
+
 
 def _place(probability: float) -> int:
     """Place among the 16-bit integers below which the given share of them lies."""
@@ -109,6 +136,25 @@ class _Pool:
         self._used += size
         return self._drawn[:, self._used - size : self._used]
 
+    @property
+    def width(self) -> int:
+        """Draws of a member that the pool held when it was filled last; 0 before that."""
+        return 0 if self._drawn is None else self._drawn.shape[1]
+
+    @property
+    def left(self) -> Tensor | None:
+        """Draws that are yet to be handed out, (n_members, n_left); None before the first."""
+        return None if self._drawn is None else self._drawn[:, self._used :]
+
+    def refill(self, left: Tensor | None, width: int) -> None:
+        """Go back to where the pool of a given width had these draws left."""
+        self._drawn, self._used = None, 0
+        if left is not None:
+            # In its old place: how numbers lie in memory decides how some operations round.
+            self._drawn = left.new_zeros(left.shape[0], width)
+            self._used = width - left.shape[1]
+            self._drawn[:, self._used :] = left
+
 
 class _CpuStream:
     """One member's draws on a CPU, where NumPy's generators are twice as fast as torch's."""
@@ -126,6 +172,12 @@ class _CpuStream:
 
     def permutation(self, n: int) -> Tensor:
         return torch.from_numpy(self._generator.permutation(n))
+
+    def state(self) -> Any:
+        return self._generator.bit_generator.state
+
+    def restore(self, state: Any) -> None:
+        self._generator.bit_generator.state = state
 
 
 class _DeviceStream:
@@ -145,3 +197,9 @@ class _DeviceStream:
 
     def permutation(self, n: int) -> Tensor:
         return torch.randperm(n, generator=self._generator, device=self._generator.device)
+
+    def state(self) -> Any:
+        return self._generator.get_state().tolist()
+
+    def restore(self, state: Any) -> None:
+        self._generator.set_state(torch.tensor(state, dtype=torch.uint8))

@@ -1,0 +1,264 @@
+"""Checkpoints: a training is kept in a folder while it goes on, and goes on from there after it was ended.
+
+Each file stands for itself: what it belongs to, the random generator that `fit` began with, the results of the finished
+stages, and the stage that is under way. It is a safetensors file with facts as JSON, and holds nothing that could run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from newfound.errors import InputError, warn_user
+from newfound.writing import replacing
+
+FORMAT = 1
+
+_KEY = "newfound"
+_NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
+_LEFTOVER = ".newfound-*.tmp"  # what a killed process leaves of a file that it was writing
+_KEPT = 2
+_NOW = "now"
+
+
+class Snapshot(NamedTuple):
+    """The state of something: tensors by name, and facts that are JSON-able."""
+
+    tensors: dict[str, Tensor]
+    facts: dict[str, Any]
+
+
+class Checkpoints:
+    """The checkpoints of one training.
+
+    The two newest are kept. Where the newest cannot be read, the training goes on from the one before it.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made where it does not exist.
+    every : float
+        Seconds from one checkpoint to the next; 0 for one after every step.
+    resume : bool
+        Whether to go on from a checkpoint that is there. If not, the training starts anew, and its first checkpoint
+        takes the place of all that are there.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], every: float = 60.0, resume: bool = True) -> None:
+        self.folder = Path(folder)
+        self._every, self._resume = every, resume
+        self._due = time.monotonic() + every
+        self._belongs: dict[str, Any] = {}  # what every file says of the fit
+        self._good: list[Path] = []  # files that can be read, the oldest first
+        self._number = 0
+        self._finished: list[Snapshot] = []  # results of stages, of this process or of the checkpoint
+        self._now: Snapshot | None = None  # the stage that was under way in the checkpoint
+        self._n_entered = 0
+        self._warned = False
+        self.progress: dict[str, Any] | None = None  # `Progress.state` of the checkpoint
+
+    # ---- reading
+
+    def open(self, run: Mapping[str, Any], rng: np.random.RandomState) -> None:
+        """Find the newest checkpoint that can be read, and bring the generator to where it was when that fit began.
+
+        Parameters
+        ----------
+        run : dict
+            What the training follows from besides the generator, JSON-able: parameters in a dict of texts, digests.
+        rng : RandomState
+
+        Raises
+        ------
+        InputError
+            For a folder that cannot be used, or whose checkpoint belongs to another table or other settings.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for leftover in self.folder.glob(_LEFTOVER):
+                leftover.unlink(missing_ok=True)
+            numbers = sorted(int(match[1]) for path in self.folder.iterdir() if (match := _NAME.fullmatch(path.name)))
+        except OSError as error:
+            problem = f"which cannot be used as a folder ({error.strerror or error})"
+            raise InputError.of("checkpoint_dir", str(self.folder), problem=problem) from error
+        self._number = max(numbers, default=0)
+        self._belongs = {"format": FORMAT, "run": dict(run), "generator": _plain(rng.get_state(legacy=False))}
+        if not self._resume:
+            return
+        found = self._newest([self._path(number) for number in reversed(numbers)])
+        if found is None:
+            return
+        tensors, facts = found
+        self._check(facts)
+        self._belongs["generator"] = facts["generator"]
+        rng.set_state(facts["generator"])
+        self.progress = facts["progress"]
+        self._finished = [
+            Snapshot(within(tensors, str(stage)), result) for stage, result in enumerate(facts["finished"])
+        ]
+        if facts[_NOW] is not None:
+            self._now = Snapshot(within(tensors, _NOW), facts[_NOW])
+
+    def enter(self) -> tuple[Snapshot | None, bool]:
+        """Begin the next stage; returns what the checkpoint has of it, or None, and whether it is finished there."""
+        stage = self._n_entered
+        self._n_entered += 1
+        if stage < len(self._finished):
+            return self._finished[stage], True
+        now, self._now = self._now, None
+        return now, False
+
+    # ---- writing
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() >= self._due
+
+    def save(self, now: Snapshot | None, progress: dict[str, Any]) -> None:
+        """Write a checkpoint of the stage that is under way, and of the results of those before it.
+
+        Where it cannot be written, for a full disk or the like, there is a warning and the training goes on.
+        """
+        tensors = named(_NOW, now.tensors) if now is not None else {}
+        for stage, result in enumerate(self._finished):
+            tensors |= named(str(stage), result.tensors)
+        facts = {
+            **self._belongs,
+            "progress": progress,
+            "finished": [result.facts for result in self._finished],
+            _NOW: None if now is None else now.facts,
+        }
+        path = self._path(self._number + 1)
+        try:
+            _write(path, tensors, facts)
+            self._number += 1
+            self._good = [*self._good, path][-_KEPT:]
+            for old in self.folder.glob("checkpoint-*.safetensors"):
+                if _NAME.fullmatch(old.name) and old not in self._good:
+                    old.unlink(missing_ok=True)
+        except OSError as error:
+            if not self._warned:
+                reason = error.strerror or error
+                warn_user(
+                    f"A checkpoint could not be written to {self.folder} ({reason}). The training goes on; until one "
+                    "can be written, the last checkpoint is the one to go on from."
+                )
+            self._warned = True
+        self._due = time.monotonic() + self._every
+
+    def finish(self, result: Snapshot, progress: dict[str, Any]) -> None:
+        """Keep the result of a stage, and write it."""
+        copies = {name: tensor.detach().to("cpu", copy=True) for name, tensor in result.tensors.items()}
+        self._finished.append(Snapshot(copies, result.facts))
+        self.save(None, progress)
+
+    # ---- inside
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"checkpoint-{number:06d}.safetensors"
+
+    def _newest(self, paths: Sequence[Path]) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        for path in paths:
+            try:
+                found = _read(path)
+            except _UnreadableError as error:
+                rest = "the training goes on from the one before it" if path != paths[-1] else "there is none before it"
+                warn_user(f"The checkpoint {path} cannot be read ({error}); {rest}.")
+            else:
+                self._good = [path]
+                return found
+        return None
+
+    def _check(self, facts: Mapping[str, Any]) -> None:
+        """Raise InputError for a checkpoint of another training."""
+        here = self._belongs
+        if facts["format"] != here["format"]:
+            differences = ["another version of newfound"]
+        else:
+            differences = _differences(facts["run"], here["run"])
+        if differences:
+            cure = "use the same table with the same settings, or an empty folder"
+            problem = f"which holds a checkpoint of another training ({'; '.join(differences)})"
+            raise InputError.of("checkpoint_dir", str(self.folder), problem=problem, cure=cure)
+
+
+def named(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Put a prefix before the names of tensors."""
+    return {f"{prefix}/{name}": tensor for name, tensor in tensors.items()}
+
+
+def within(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors that `named` gave a prefix, under their own names."""
+    start = f"{prefix}/"
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+
+
+class _UnreadableError(Exception):
+    """A file that is not a whole checkpoint."""
+
+
+def _write(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    text = json.dumps(facts)
+    with replacing(path) as fresh:
+        try:
+            save_file(plain, fresh, {_KEY: text, "digest": _digest(plain, text)})
+        except SafetensorError as error:  # how it tells of a full disk
+            raise OSError(str(error)) from error
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    try:
+        with safe_open(path, "pt") as stored:
+            header = stored.metadata() or {}
+            # Copies: numbers that lie in a file are aligned otherwise, and might be rounded otherwise.
+            tensors = {name: stored.get_tensor(name).clone() for name in stored.keys()}  # noqa: SIM118
+        text = header[_KEY]
+        if header["digest"] != _digest(tensors, text):
+            raise _UnreadableError("its content is not what was written")
+        facts: dict[str, Any] = json.loads(text)
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise _UnreadableError(str(error)) from error
+    return tensors, facts
+
+
+def _digest(tensors: Mapping[str, Tensor], text: str) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"\n{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
+    """Say in words what a checkpoint belongs to, and this fit does not."""
+    differences = []
+    for name in sorted(there.keys() | here.keys()):
+        old, new = there.get(name), here.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+            differences += [f"{key}={old.get(key)} there, {new.get(key)} here" for key in changed]
+        elif old != new:
+            differences.append(f"another {name}")
+    return differences
+
+
+def _plain(value: Any) -> Any:
+    """Replace arrays within dicts by lists."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return value.tolist() if isinstance(value, np.ndarray) else value
