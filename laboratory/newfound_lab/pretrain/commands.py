@@ -59,6 +59,17 @@ def draw_curves(
     write_progress(folder / "log.jsonl", folder / "validation.jsonl", picture)
 
 
+@pretrain.command("gallery")
+def draw_prior(
+    page: Annotated[Path, typer.Argument(help="Page to write, Markdown.")],
+    pictures: Annotated[Path, typer.Argument(help="Folder of its pictures, below that of the page.")],
+) -> None:
+    """Draw tables of each family of the prior, on a page to look at."""
+    from newfound_lab.prior.gallery import write_gallery
+
+    write_gallery(page, pictures)
+
+
 @pretrain.command("ship")
 def ship_weights(
     checkpoint: Annotated[Path, typer.Argument(help="Weights of a training, with card.json beside them.")],
