@@ -24,6 +24,7 @@ from newfound_lab.pretrain.problems import Problem, save_problems
 
 _ROWS, _CLASS_ROWS, _SMALLEST = 1500, 12, 63
 _SHARES = (0.5, 0.35, 0.65)  # of classes that are known, one for each split
+_HIDDEN = {"pure": 0.0, "mixed": 0.5}  # of the known rows
 
 
 def _encode(frame: pd.DataFrame) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -55,8 +56,19 @@ def _sample(y: pd.Series, rng: np.random.Generator) -> NDArray[np.intp]:
     return rows[y.iloc[rows].isin(left.index[left >= _CLASS_ROWS]).to_numpy()]
 
 
-def problems_of(name: str, X: pd.DataFrame, y: pd.Series, seed: int = 0) -> Iterator[Problem]:
-    """Yield the class splits of a table, each pure and mixed; none for a table of fewer than four classes."""
+def problems_of(
+    name: str,
+    X: pd.DataFrame,
+    y: pd.Series,
+    seed: int = 0,
+    *,
+    shares: Sequence[float] = _SHARES,
+    modes: Sequence[str] = tuple(_HIDDEN),
+) -> Iterator[Problem]:
+    """Yield the class splits of a table, each pure and mixed; none for a table of fewer than four classes.
+
+    ``shares`` has the share of classes that are known for each split.
+    """
     rng = np.random.default_rng(seed)
     rows = _sample(y, rng)
     values, categorical = _encode(X.iloc[rows].reset_index(drop=True))
@@ -64,13 +76,13 @@ def problems_of(name: str, X: pd.DataFrame, y: pd.Series, seed: int = 0) -> Iter
     count = int(classes.max()) + 1 if len(classes) else 0
     if count < 4:
         return
-    for split, share in enumerate(_SHARES):
+    for split, share in enumerate(shares):
         n_known = int(np.clip(round(share * count), 2, count - 2))
         order = rng.permutation(count)
         renamed = np.argsort(order)[classes]
         known = renamed < n_known
-        for mode, hidden in (("pure", 0.0), ("mixed", 0.5)):
-            labelled = known & (rng.random(len(rows)) >= hidden)
+        for mode in modes:
+            labelled = known & (rng.random(len(rows)) >= _HIDDEN[mode])
             seen = np.isin(renamed, renamed[labelled])
             keep = labelled if mode == "mixed" else known
             free = ~labelled & (seen | ~known)
@@ -98,10 +110,14 @@ def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheels", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--shares", type=float, nargs="+", default=_SHARES, help="of known classes, one for each split")
+    parser.add_argument("--modes", choices=tuple(_HIDDEN), nargs="+", default=tuple(_HIDDEN))
+    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(given)
+    chosen = {"shares": arguments.shares, "modes": arguments.modes, "seed": arguments.seed}
     problems = []
     for name in ALL_TABLES:
-        for problem in problems_of(name, *load_table(name, wheels=arguments.wheels)):
+        for problem in problems_of(name, *load_table(name, wheels=arguments.wheels), **chosen):
             if not problem.mixed:
                 problem.scores.update(_score(problem))
             problems.append(problem)
