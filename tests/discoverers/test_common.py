@@ -250,6 +250,19 @@ def test_single_rows_are_predicted_as_in_the_batch(make: Maker, fitted: dict[Mak
 
 
 @every
+def test_long_tables_are_predicted_in_parts(
+    make: Maker, fitted: dict[Maker, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, table = fitted[make], frame(3).to_numpy(dtype=object)
+    monkeypatch.setattr("newfound.discoverers.base._ROWS_AT_A_TIME", 7)
+    with pytest.warns(UserWarning, match="valid feature names") as told:
+        in_parts = model.predict_proba(table)
+    assert len(told) == 1
+    monkeypatch.undo()
+    assert_allclose(in_parts, model.predict_proba(frame(3)), rtol=1e-12, atol=1e-15)
+
+
+@every
 def test_inputs_stay_as_they_are(make: Maker) -> None:
     table, y, encoder = frame(), integer_labels(), TableEncoder(max_categories=2)
     array = numbers()
@@ -344,6 +357,14 @@ def test_pickle_and_deep_copy(make: Maker, fitted: dict[Maker, Any]) -> None:
     for model in (pickle.loads(pickle.dumps(fitted[make])), copy.deepcopy(fitted[make])):
         assert_same_model(model, fitted[make], frame(1))
         assert model.get_params() == fitted[make].get_params()
+
+
+@with_members
+def test_predicting_makes_no_pickle_larger(make: Maker, fitted: dict[Maker, Any]) -> None:
+    fresh = copy.deepcopy(fitted[make])
+    before = len(pickle.dumps(fresh))
+    fresh.predict(frame(1))
+    assert len(pickle.dumps(fresh)) < before + 1000
 
 
 @every

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import newfound as nf
 from newfound.learning import trainer
-from newfound.learning.machine import one_thread, prepared_for, threads_for_table
+from newfound.learning.machine import in_parallel, one_thread, prepared_for, threads_for_table
 
 CPU = torch.device("cpu")
 
@@ -28,6 +28,31 @@ def two_threads() -> Iterator[None]:
 def test_small_products_get_one_thread(largest: int, threads: int) -> None:
     with prepared_for(largest, CPU):
         assert torch.get_num_threads() == threads
+    assert torch.get_num_threads() == 2
+
+
+def test_parts_are_done_in_parallel_by_threads_that_compute_alone() -> None:
+    both_are_there, numbers = Barrier(2, timeout=60), []
+
+    def work(part: slice) -> None:
+        both_are_there.wait()
+        numbers.append((part.start, torch.get_num_threads()))
+
+    in_parallel(work, [slice(0, 1), slice(1, 2)])
+    assert sorted(numbers) == [(0, 1), (1, 1)]
+    assert torch.get_num_threads() == 2
+
+
+def test_an_error_in_a_part_ends_the_others() -> None:
+    done = []
+
+    def work(part: slice) -> None:
+        done.append(part)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        in_parallel(work, [slice(i, i + 1) for i in range(1000)])
+    assert len(done) < 1000
     assert torch.get_num_threads() == 2
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound.errors import InputError
-from newfound.tables.frame import CHUNK_ROWS, Table, as_table, listed
+from newfound.tables.frame import CHUNK_ROWS, Table, as_table, chunks, listed
 from tests.tables.formats import FORMATS, convert
 
 
@@ -84,6 +84,18 @@ def test_any_table_reads_alike_from_every_library(cells: list[list[Any]]) -> Non
         if to == "pandas" and any(isinstance(cell, int) and abs(cell) > 2**53 for column in cells for cell in column):
             continue  # pandas itself turns whole numbers beside missing ones into floats
         assert_same_columns(as_table(convert(columns, to)), expected)
+
+
+def test_short_pandas_tables_read_as_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    columns = {f"{dtype}{n}": rng.integers(0, 2, 9).astype(dtype) for n in range(2) for dtype in "bhHqQefdgO"}
+    table = pd.DataFrame(columns | {f"flag{n}": rng.random(9) < 0.5 for n in range(2)})
+    table = table.assign(word=list("abcabcabc"), nullable=pd.array([1, None, 3] * 3, dtype="Int8"), d0=np.nan)[::-1]
+    short = as_table(table)
+    monkeypatch.setattr("newfound.tables.frame.CHUNK_ROWS", 0)
+    assert_same_columns(short, as_table(table))
+    assert list(short.columns) == list(table.columns)
+    assert all(column.flags.c_contiguous for column in short.columns.values())
 
 
 def test_float64_array_is_not_copied() -> None:
@@ -163,7 +175,7 @@ def test_a_table_reads_as_itself() -> None:
 
 def test_chunks_cover_the_rows() -> None:
     table = as_table(np.zeros((2 * CHUNK_ROWS + 1, 1)))
-    assert [rows.stop - rows.start for rows in table.chunks()] == [CHUNK_ROWS, CHUNK_ROWS, 1]
+    assert [rows.stop - rows.start for rows in chunks(table.n_rows)] == [CHUNK_ROWS, CHUNK_ROWS, 1]
 
 
 def test_listed() -> None:

@@ -23,7 +23,7 @@ from newfound.discoverers.update import check_records
 from newfound.discoverers.weaknesses import weaknesses_of
 from newfound.errors import LABELS, InputError, Message, ModelFileError, Parameter, WeakEvidence, warn_user
 from newfound.learning.checkpoints import Checkpoints
-from newfound.learning.machine import threads_for_table
+from newfound.learning.machine import in_parallel, threads_for_table
 from newfound.metrics import open_world_accuracy
 from newfound.parameters import check_weights
 from newfound.registry import needs_known_classes
@@ -34,6 +34,7 @@ from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
 from newfound.selection.source_columns import SourceColumns
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import TableEncoder, all_classes, as_table, read_labels
+from newfound.tables.frame import chunks
 from newfound.tables.labels import mark_unlabelled
 from newfound.tables.state import checked_array
 from newfound.tables.task import DiscoveryTask
@@ -43,6 +44,9 @@ MODES: tuple[Mode, ...] = ("novel", "mixed", "auto")
 
 HALF = 0.5
 """Probability below which a class does not fit a row."""
+
+
+_ROWS_AT_A_TIME = 8_192  # that are encoded and predicted together, in one thread; they stay in its cache
 
 
 class NotFittedError(InputError, SklearnNotFittedError):
@@ -175,7 +179,18 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each class; shape (n, n_classes), columns in the order of ``classes_``."""
-        return X.proba if isinstance(X, Reading) and X.model is self else self._curated_proba(self._encode(X))
+        if isinstance(X, Reading):
+            return X.proba if X.model is self else self._curated_proba(self._encode(X))
+        self._check_is_fitted()
+        table, encoder = as_table(X), self.encoder_
+        columns = encoder.used_columns(table, estimator_name=type(self).__name__)
+        proba = np.empty((table.n_rows, len(self.classes_)))
+
+        def predict_part(rows: slice) -> None:
+            proba[rows] = self._curated_proba(encoder.encode_columns(columns, rows))
+
+        in_parallel(predict_part, list(chunks(table.n_rows, _ROWS_AT_A_TIME)))
+        return proba
 
     def novelty_score(self, X: Any) -> Floats:
         """Probability that a row is of any novel class, from 0 to 1; shape (n,)."""

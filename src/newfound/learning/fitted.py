@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -59,10 +60,24 @@ class FittedNetworks:
         """Number of members."""
         return int(self.network.classification.weight.shape[0])
 
-    @property
+    @cached_property
     def has_joint_head(self) -> bool:
         """Whether the classification head has outputs for the novel classes, as self-training leaves it."""
         return has_joint_head(self.network.state_dict(), self.n_known, self.n_novel)
+
+    @cached_property
+    def _precise(self) -> DiscoveryNetwork:
+        """The network in double precision; converting it takes longer than predicting a few rows."""
+        return copy.deepcopy(self.network).to(self.device, torch.float64)
+
+    @cached_property
+    def _widths(self) -> tuple[int, int]:
+        """Width of the widest layer, and multiplications that the widest product costs for one row."""
+        return max(parameter.shape[-1] for parameter in self.network.parameters()), self.network.widest_product
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the conversion out of copies and pickles."""
+        return {name: value for name, value in vars(self).items() if name != "_precise"}
 
     # ---- what members say; rows are (n, d)
 
@@ -101,11 +116,11 @@ class FittedNetworks:
 
         Double precision makes the result for a row independent of the rows beside it.
         """
-        network = copy.deepcopy(self.network).to(self.device, torch.float64)
-        widest = max(parameter.shape[-1] for parameter in network.parameters())
+        network = self._precise
+        widest, widest_product = self._widths
         step = max(1, _CHUNK_NUMBERS // (self.n_members * max(widest, rows.shape[1])))
         parts = []
-        product = self.n_members * min(step, len(rows)) * network.widest_product
+        product = self.n_members * min(step, len(rows)) * widest_product
         with torch.inference_mode(), prepared_for(product, self.device):
             for start in range(0, len(rows), step):
                 x = torch.as_tensor(rows[start : start + step], device=self.device).expand(self.n_members, -1, -1)

@@ -12,7 +12,8 @@ another may have set that. So the first to come remembers what all of them set b
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -88,6 +89,25 @@ def threads_for_table(n_rows: int, n_columns: int) -> Any:
     """Return the context in which a table of this size is to be worked on: one thread unless it is large."""
     distances = n_rows * min(n_rows, _POOL) * n_columns
     return one_thread() if distances < _LARGE_TABLE else nullcontext()
+
+
+def in_parallel(work: Callable[[slice], None], parts: Sequence[slice]) -> None:
+    """Do parts that have nothing to do with each other, in as many threads as torch may use, each computing in one.
+
+    Nobody waits for anybody before the end, so a busy core costs no more than its share.
+    """
+    n_threads = min(torch.get_num_threads(), len(parts))
+    if n_threads < 2:
+        for part in parts:
+            work(part)
+        return
+    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+        try:
+            for _ in pool.map(work, parts):
+                pass
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 @contextmanager

@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 _N_TREES = 100
 _MOST_LEAVES = 512  # of a tree, so that model files stay small
+_STEPS_AT_ONCE = 1 << 12  # pairs of a row and a tree that take a step down together
 _ROWS_IN_LEAF = 1  # on the rows it was grown on, a forest repeats its targets
 
 
@@ -98,24 +99,28 @@ class Forest:
         """Mean of the leaves that rows (n, d) fall into; (n, n_classes)."""
         narrow = rows.astype(np.float32)  # as the trees were grown
         total = np.zeros((len(rows), self.n_classes))
-        for start in self.starts:
-            total += self.leaves[self._leaf_of(narrow, int(start))]
+        # Few rows go down many trees at once: a tree alone would cost as much for one row as for a hundred.
+        n_trees = max(1, _STEPS_AT_ONCE // max(1, len(rows)))
+        for place in range(0, len(self.starts), n_trees):
+            for leaf in self.leaves[self._leaves_of(narrow, self.starts[place : place + n_trees])]:
+                total += leaf
         mean: Floats = total / len(self.starts)
         return mean
 
-    def _leaf_of(self, rows: NDArray[np.float32], start: int) -> NDArray[np.int32]:
-        """Leaf of each row in the tree that begins at a node, shape (n,)."""
-        at = np.full(len(rows), start, dtype=np.int32)
-        moving = np.arange(len(rows))
+    def _leaves_of(self, rows: NDArray[np.float32], starts: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Leaf of each row in the trees that begin at some nodes, shape (n_trees, n)."""
+        at = np.repeat(starts, len(rows))
+        which = np.tile(np.arange(len(rows)), len(starts))
+        moving = np.arange(len(at))
         while len(moving):
             node = at[moving]
             column = self.columns[node]
             inner = column >= 0
             moving, node, column = moving[inner], node[inner], column[inner]
-            right = rows[moving, column] > self.cuts[node]
+            right = rows[which[moving], column] > self.cuts[node]
             at[moving] = self.children[node, right.astype(np.intp)]
-        leaf: NDArray[np.int32] = self.children[at, 0]
-        return leaf
+        leaves: NDArray[np.int32] = self.children[at, 0].reshape(len(starts), len(rows))
+        return leaves
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """Everything in it, for the model file."""

@@ -109,7 +109,7 @@ class BooleanBlock:
         numbers = cells.as_booleans(values, self.column.name)
         missing = np.isnan(numbers)
         # A column that happened to hold only 0 and 1 at fit may count further later.
-        out[:, 0] = np.where(missing, NEUTRAL_BOOLEAN, np.clip(numbers, 0.0, 1.0))
+        out[:, 0] = np.where(missing, NEUTRAL_BOOLEAN, np.minimum(np.maximum(numbers, 0.0), 1.0))
         if self.indicator:
             out[:, 1] = missing
 

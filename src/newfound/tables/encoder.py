@@ -14,7 +14,7 @@ from newfound.errors import InputError
 from newfound.parameters import check_choice, check_integer
 from newfound.tables import state
 from newfound.tables.blocks import Block, fit_block
-from newfound.tables.frame import Table, as_table, refuse_infinite
+from newfound.tables.frame import Table, as_table, chunks, refuse_infinite
 from newfound.tables.layout import Layout, unique_names
 from newfound.tables.matching import match_columns
 from newfound.tables.scaling import NUMERIC_SCALINGS, NumericScaling, centre_and_spread
@@ -135,14 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def transform_table(self, table: Table, *, estimator_name: str | None = None) -> Floats:
         """Encode a table that has been read; `estimator_name` is who speaks in messages."""
-        columns = self.used_columns(table, estimator_name=estimator_name)
-        encoded = np.zeros((table.n_rows, self.layout_.n_columns))
-        work = list(zip(columns.values(), self._blocks, _places(self._blocks), strict=True))
-        for rows in table.chunks():
-            for values, block, place in work:
-                block.encode(values[rows], encoded[rows, place])
-            self._scale_categorical(encoded[rows])
-        return encoded
+        return self.encode_columns(self.used_columns(table, estimator_name=estimator_name), slice(table.n_rows))
 
     def used_columns(self, table: Table, *, estimator_name: str | None = None) -> dict[str, NDArray[Any]]:
         """Return the columns that are encoded, under the names they had at fit; infinite numbers are refused."""
@@ -156,6 +149,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
         refuse_infinite(Table(columns, table.n_rows, table.named), columns)
         return columns
+
+    def encode_columns(self, columns: Mapping[str, NDArray[Any]], rows: slice) -> Floats:
+        """Encode some rows of `used_columns`."""
+        start, stop = rows.start or 0, rows.stop
+        encoded = np.zeros((stop - start, self.layout_.n_columns))
+        work = list(zip(columns.values(), self._blocks, _places(self._blocks), strict=True))
+        for part in chunks(stop - start):
+            source = slice(start + part.start, start + part.stop)
+            for values, block, place in work:
+                block.encode(values[source], encoded[part, place])
+            self._scale_categorical(encoded[part])
+        return encoded
 
     # ---- persistence
 

@@ -81,7 +81,9 @@ class NumberScaler:
         scaled = (_signed_log(values) if self.scaling == "signed_log" else values) / self.unit
         scaled -= self.centre
         scaled /= self.spread
-        return np.clip(scaled, -MAX_DEVIATION, MAX_DEVIATION, out=scaled)
+        # For a single row, the two take a fraction of the time of numpy.clip.
+        np.maximum(scaled, -MAX_DEVIATION, out=scaled)
+        return np.minimum(scaled, MAX_DEVIATION, out=scaled)
 
 
 def centre_and_spread(values: Floats) -> tuple[float, float]:
