@@ -41,8 +41,16 @@ def test_the_card_fits_network_prior_and_log(network: InContextNetwork) -> None:
     _, facts = load_network(PACKAGE / WEIGHTS)
     assert facts["prior"] == PRIOR_VERSION
     assert network.shape == NetworkShape()
+    steps = [json.loads(line)["step"] for line in (FOLDER / "log.jsonl").read_text().splitlines()]
+    assert any(step <= facts["step"] < step + 100 for step in steps)
+
+
+def test_the_training_goes_on_after_the_shipped_weights() -> None:
+    _, facts = load_tensors(FOLDER / "latest.safetensors")
     last = json.loads((FOLDER / "log.jsonl").read_text().splitlines()[-1])
+    assert facts["prior"] == PRIOR_VERSION
     assert last["step"] <= facts["step"] < last["step"] + 100
+    assert facts["step"] >= load_tensors(PACKAGE / WEIGHTS)[1]["step"]
 
 
 def test_shipping_the_shipped_weights_changes_nothing(tmp_path: Path) -> None:
@@ -60,7 +68,7 @@ def test_a_card_of_other_weights_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / WEIGHTS).exists()
 
 
-def test_training_goes_on_from_the_shipped_weights(network: InContextNetwork) -> None:
+def test_training_can_go_on_from_the_shipped_weights(network: InContextNetwork) -> None:
     trainer = Trainer(InContextNetwork(), Settings())
     trainer.resume(PACKAGE / WEIGHTS)
     assert trainer.step == load_tensors(PACKAGE / WEIGHTS)[1]["step"]
