@@ -135,9 +135,26 @@ def test_large_groups_are_searched_in_pools(max_pool: int) -> None:
     assert torch.equal(found, neighbours_within(rows, codes, k, max_pool=max_pool)), "the cut is the same every time"
 
 
-def test_pools_are_cut_at_random() -> None:
-    """Of rows in order along a line, a pool of neighbours in the table would hold one stretch only."""
-    rows = torch.arange(1_000, dtype=torch.float64)[:, None]
-    found = neighbours_within(rows, torch.full((1_000,), -1), 1, max_pool=100)
+def test_pools_lie_together() -> None:
+    """Of rows along a line in any order, nearly all find their nearest, though a pool has a tenth of them."""
+    place = torch.randperm(1_000, generator=torch.Generator().manual_seed(0))
+    found = neighbours_within(place[:, None].double(), torch.full((1_000,), -1), 2, max_pool=100)
+    gaps = (place[found] - place[:, None]).abs()
+    assert (gaps[:, 0] == 1).all()
+    assert (gaps[:, 1] == 1).double().mean() > 0.95
+
+
+def test_equal_rows_are_cut_at_random() -> None:
+    found = neighbours_within(torch.ones(1_000, 2), torch.zeros(1_000, dtype=torch.int64), 1, max_pool=100)
     gaps = (found[:, 0] - torch.arange(1_000)).abs().double()
-    assert 3 < gaps.mean() < 20
+    assert gaps.mean() > 100
+
+
+@pytest.mark.parametrize("n", [641, 1_024, 1_500])
+def test_many_rows_are_searched_in_runs(n: int) -> None:
+    """From many rows on, only the smallest distance of each run of columns is looked at first."""
+    for rows in (torch.randn(n, 3), torch.randint(0, 3, (n, 4)).float()):
+        found, distances = nearest_neighbours(rows.double(), 10), torch.cdist(rows.double(), rows.double())
+        distances.fill_diagonal_(torch.inf)
+        assert all(len(near.unique()) == 10 for near in found)
+        torch.testing.assert_close(distances.gather(1, found), distances.topk(10, largest=False).values)

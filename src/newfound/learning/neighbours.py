@@ -1,17 +1,24 @@
-"""Exact nearest neighbours within groups of rows, in chunks that bound the memory."""
+"""Nearest neighbours within groups of rows, in chunks that bound the memory."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-MAX_POOL = 32_768
-"""Rows among which one row's neighbours are sought while training; larger groups are cut at random."""
+MAX_POOL = 8_192
+"""Rows among which one row's neighbours are sought while training; larger groups are cut into parts."""
 
-_CHUNK_BYTES = 64 * 1024 * 1024
+# Distances that are held at once: on a CPU as many as its cache holds, elsewhere enough to keep it busy.
+_CHUNK_BYTES = {"cpu": 4 * 1024 * 1024}
+_OTHER_CHUNK_BYTES = 64 * 1024 * 1024
+_RUN = 16  # columns of the distance matrix of which only the smallest is looked at first
+_MANY = 64  # rows a neighbour, from which on that pays
+_POWER_STEPS = 4
+_POWER_ROWS = 4_096
+_COPIED = 65_536  # rows that are copied at a time
 
 
-def nearest_neighbours(rows: Tensor, k: int, *, chunk_bytes: int = _CHUNK_BYTES) -> Tensor:
+def nearest_neighbours(rows: Tensor, k: int, *, chunk_bytes: int | None = None) -> Tensor:
     """Find each row's k nearest other rows by Euclidean distance, exactly.
 
     Parameters
@@ -19,7 +26,7 @@ def nearest_neighbours(rows: Tensor, k: int, *, chunk_bytes: int = _CHUNK_BYTES)
     rows : Tensor of shape (n, d)
     k : int
         Number of neighbours, at most n - 1.
-    chunk_bytes : int
+    chunk_bytes : int, optional
         Bound on the size of the distance matrix that is held at once.
 
     Returns
@@ -28,9 +35,17 @@ def nearest_neighbours(rows: Tensor, k: int, *, chunk_bytes: int = _CHUNK_BYTES)
         Row numbers, nearest first.
     """
     n = rows.shape[0]
+    if chunk_bytes is None:
+        chunk_bytes = _CHUNK_BYTES.get(rows.device.type, _OTHER_CHUNK_BYTES)
     centred = rows - rows.mean(dim=0)  # smaller norms lose fewer digits in |x|² - 2xy
     squares = centred.square().sum(dim=1)
-    step = max(1, chunk_bytes // (n * rows.element_size()))
+    in_runs = n >= _MANY * k
+    if in_runs:
+        # Columns that are infinitely far away, so that every run is full.
+        missing = -n % _RUN
+        squares = torch.cat([squares, squares.new_full((missing,), torch.inf)])
+        centred = torch.cat([centred, centred.new_zeros(missing, centred.shape[1])])
+    step = max(1, chunk_bytes // (squares.shape[0] * rows.element_size()))
     found = torch.empty(n, k, dtype=torch.int64, device=rows.device)
     for start in range(0, n, step):
         stop = min(n, start + step)
@@ -38,8 +53,26 @@ def nearest_neighbours(rows: Tensor, k: int, *, chunk_bytes: int = _CHUNK_BYTES)
         distances = torch.addmm(squares, centred[start:stop], centred.T, alpha=-2.0)
         own = torch.arange(start, stop, device=rows.device)
         distances[own - start, own] = torch.inf
-        found[start:stop] = distances.topk(k, dim=1, largest=False).indices
+        found[start:stop] = _smallest_in_runs(distances, k) if in_runs else _smallest(distances, k)
     return found
+
+
+def _smallest(numbers: Tensor, k: int) -> Tensor:
+    """Places of the k smallest numbers of each line, the smallest first."""
+    return numbers.topk(k, dim=1, largest=False).indices
+
+
+def _smallest_in_runs(numbers: Tensor, k: int) -> Tensor:
+    """Do the same for lines that consist of many runs.
+
+    The k smallest numbers lie in the k runs with the smallest minima. Finding minima takes a fraction of the time of
+    sorting, and little is left to be sorted.
+    """
+    n_runs = numbers.shape[1] // _RUN
+    # A run is every n_runs-th number: minima over the first of two axes are found several at a time.
+    best = _smallest(numbers.view(-1, _RUN, n_runs).amin(dim=1), k)
+    places = (best[:, :, None] + n_runs * torch.arange(_RUN, device=numbers.device)).flatten(1)
+    return places.gather(1, _smallest(numbers.gather(1, places), k))
 
 
 def neighbours_within(rows: Tensor, codes: Tensor, k: int, *, max_pool: int = MAX_POOL) -> Tensor:
@@ -56,8 +89,9 @@ def neighbours_within(rows: Tensor, codes: Tensor, k: int, *, max_pool: int = MA
     k : int
         Number of neighbours.
     max_pool : int
-        Larger groups are cut at random into pools of at most this many rows, each searched exactly, so that the cost
-        grows linearly with the number of rows.
+        Larger groups are halved across their widest direction until no part has more than this many rows. Each part is
+        searched exactly, so that the cost grows linearly with the number of rows; a row at the edge of a part may miss
+        some of its nearest.
 
     Returns
     -------
@@ -66,14 +100,29 @@ def neighbours_within(rows: Tensor, codes: Tensor, k: int, *, max_pool: int = MA
     """
     found = torch.arange(rows.shape[0], device=rows.device)[:, None].repeat(1, k)
     generator = torch.Generator(device=rows.device).manual_seed(0)
-    for code in codes.unique():
-        members = (codes == code).nonzero()[:, 0]
-        n_pools = -(-members.shape[0] // max_pool)
-        if n_pools > 1:
-            members = members[torch.randperm(members.shape[0], generator=generator, device=rows.device)]
-        for pool in members.chunk(n_pools):
-            reachable = min(k, pool.shape[0] - 1)
-            if reachable > 0:
-                near = pool[nearest_neighbours(rows[pool], reachable)]
-                found[pool] = near.repeat(1, -(-k // reachable))[:, :k]
+    pools = [(codes == code).nonzero()[:, 0] for code in codes.unique()]
+    while pools:
+        pool = pools.pop()
+        reachable = min(k, pool.shape[0] - 1)
+        if pool.shape[0] > max_pool:
+            pools += _halves(pool, rows, generator)
+        elif reachable > 0:
+            near = pool[nearest_neighbours(rows[pool], reachable)]
+            found[pool] = near.repeat(1, -(-k // reachable))[:, :k]
     return found
+
+
+def _halves(pool: Tensor, rows: Tensor, generator: torch.Generator) -> list[Tensor]:
+    """Cut a pool of row numbers into two that lie on the two sides of the middle of its widest direction."""
+    n = pool.shape[0]
+    sample = rows[pool[torch.randint(n, (min(n, _POWER_ROWS),), generator=generator, device=rows.device)]]
+    centred = sample - sample.mean(dim=0)
+    direction = torch.randn(rows.shape[1], generator=generator, device=rows.device, dtype=rows.dtype)
+    for _ in range(_POWER_STEPS):  # of the power method, which need not be exact here
+        direction = centred.T @ (centred @ direction)
+        direction /= direction.norm().clamp_min(torch.finfo(rows.dtype).tiny)
+    place = torch.cat([rows[part] @ direction for part in pool.split(_COPIED)])
+    # Equal places, of which some tables have many, are cut at random and not by their order in the table.
+    shuffled = torch.randperm(n, generator=generator, device=rows.device)
+    order = shuffled[place[shuffled].argsort(stable=True)]
+    return [pool[order[: n // 2]], pool[order[n // 2 :]]]
