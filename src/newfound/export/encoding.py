@@ -67,15 +67,13 @@ def encode(graph: Graph, encoder: TableEncoder) -> Value:
 
 def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
     numbers = graph.input(NUMBERS, np.dtype(np.float64), len(blocks))
-    missing = graph.op("IsNaN", numbers)
     groups: dict[str, list[int]] = {}
     for column, (block, _) in enumerate(blocks):
         kind: str = block.scaler.scaling if isinstance(block, NumberBlock) else "boolean"
         groups.setdefault(kind, []).append(column)
     parts = []
     for kind, columns in groups.items():
-        everything = len(columns) == len(blocks)
-        own, absent = (numbers, missing) if everything else (numbers.take(columns), missing.take(columns))
+        own = numbers if len(columns) == len(blocks) else numbers.take(columns)
         if kind == "boolean":
             scaled = graph.op("Clip", own, 0.0, 1.0)
             neutral = np.full(len(columns), NEUTRAL_BOOLEAN)
@@ -83,10 +81,12 @@ def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
             scalers = [blocks[column][0].scaler for column in columns]
             scaled = _scaled(own, scalers)
             neutral = np.array([scaler.neutral for scaler in scalers])
-        parts.append((graph.op("Where", absent, neutral, scaled), [blocks[column][1] for column in columns]))
+        parts.append(
+            (graph.op("Where", graph.op("IsNaN", own), neutral, scaled), [blocks[column][1] for column in columns])
+        )
     indicators = [(column, start + 1) for column, (block, start) in enumerate(blocks) if block.indicator]
     if indicators:
-        some = missing.take([column for column, _ in indicators]).to(np.float64)
+        some = graph.op("IsNaN", numbers.take([column for column, _ in indicators])).to(np.float64)
         parts.append((some, [place for _, place in indicators]))
     return parts
 

@@ -54,7 +54,13 @@ class Value:
 
     def take(self, places: Sequence[int] | NDArray[np.intp]) -> Value:
         """Pick columns of (n, d)."""
+        if len(places) and (np.diff(places) == 1).all():  # onnxruntime cuts several times as fast as it gathers
+            return self.cut(int(places[0]), int(places[-1]) + 1, axis=1)
         return self.graph.op("Gather", self, np.asarray(places, dtype=np.int64), axis=1)
+
+    def cut(self, start: int, stop: int, *, axis: int) -> Value:
+        """Pick a range of an axis."""
+        return self.graph.op("Slice", self, *(np.array([number]) for number in (start, stop, axis)))
 
     def to(self, dtype: type[np.generic]) -> Value:
         """Convert to another type of numbers."""

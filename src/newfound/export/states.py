@@ -115,7 +115,8 @@ class _Networks:
         first = self._first_head.softmax()
         if self.state.has_joint_head or not self.state.n_novel:
             return first.over("Mean", 0, keep=False)
-        known, bucket = (_last(first, part) for part in (slice(self.state.n_known), slice(self.state.n_known, None)))
+        n_known = self.state.n_known
+        known, bucket = first.cut(0, n_known, axis=2), first.cut(n_known, n_known + 1, axis=2)
         return self.graph.joined([known, bucket * self._second_head], axis=2).over("Mean", 0, keep=False)
 
     @cached_property
@@ -123,7 +124,8 @@ class _Networks:
         """Mean of the members' probabilities of the novel classes."""
         if not self.state.has_joint_head:
             return self._second_head.over("Mean", 0, keep=False)
-        novel = _last(self._first_head, slice(self.state.n_known, None))
+        n_known, n_novel = self.state.n_known, self.state.n_novel
+        novel = self._first_head.cut(n_known, n_known + n_novel, axis=2)
         return novel.softmax().over("Mean", 0, keep=False)
 
     @cached_property
@@ -173,12 +175,6 @@ def _layer(x: Value, layer: torch.nn.Module) -> Value:
     if type(layer) not in _ACTIVATIONS:
         raise InputError(f"A layer of type {type(layer).__name__} cannot be exported to ONNX yet.", parameter="model")
     return graph.op(_ACTIVATIONS[type(layer)], x)
-
-
-def _last(x: Value, part: slice) -> Value:
-    """Cut the last axis of (n_members, n, width)."""
-    ends = (part.start or 0, np.iinfo(np.int64).max if part.stop is None else part.stop)
-    return x.graph.op("Slice", x, *(np.array([end]) for end in ends), np.array([2]))
 
 
 # ---- centroids

@@ -18,7 +18,7 @@ from newfound.clustering.centroids import centroid_proba
 from newfound.clustering.consensus import align_members
 from newfound.errors import InputError, ModelFileError
 from newfound.learning.machine import prepared_for
-from newfound.nn import DiscoveryNetwork
+from newfound.nn import DiscoveryNetwork, class_softmax
 from newfound.tables.cells import shown
 from newfound.tables.state import finite_floats
 
@@ -129,7 +129,7 @@ class FittedNetworks:
 
     def _joint_proba(self, network: DiscoveryNetwork, x: Tensor) -> tuple[Tensor, Tensor]:
         logits = network.classification(network.encoder(x))
-        return logits.softmax(dim=-1), logits[..., -self.n_novel :].softmax(dim=-1)
+        return class_softmax(logits), class_softmax(logits[..., -self.n_novel :])
 
     # ---- other states made of this one
 

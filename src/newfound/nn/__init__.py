@@ -1,7 +1,7 @@
 """Packed networks: many members trained at once, each exactly as if it were alone."""
 
 from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedHead, PackedLinear, UnitLength
-from newfound.nn.networks import ACTIVATIONS, DiscoveryNetwork, PackedMLP
+from newfound.nn.networks import ACTIVATIONS, DiscoveryNetwork, PackedMLP, class_softmax
 from newfound.nn.streams import MemberStreams
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "PackedLinear",
     "PackedMLP",
     "UnitLength",
+    "class_softmax",
 ]
