@@ -53,6 +53,7 @@ lint: install
 
 speed: install
 	$(BIN)/python -m newfound_lab.runner.speed
+	$(BIN)/python -m newfound_lab.runner.predicting
 
 # The paper's experiments on its tables are measured anew, except on MNIST: that was measured on a GPU for the most part and,
 # like the extra tables, is taken from the committed results, in which every line names its device. It continues where it

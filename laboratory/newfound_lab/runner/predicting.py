@@ -98,7 +98,7 @@ def write_model_and_table(model: Path, table: Path) -> tuple[int, int]:
         discoverer.fit(X.iloc[:_N_TAUGHT], np.where(np.isin(y, benchmark.known), y, -1))
     nf.save(discoverer, model)
     X.to_parquet(table)
-    return X.shape
+    return len(X), len(X.columns)
 
 
 def compare(model: Path, table: Path, n_rows: int, *, before: Path | None, threads: int, repeats: int) -> None:
@@ -112,8 +112,8 @@ def compare(model: Path, table: Path, n_rows: int, *, before: Path | None, threa
     print(f"  {'':12}" + "".join(f"{name:>21}" for name in columns))
     for way, results in found.items():
         many, one = ({of: _median(results, what, of) for of in ("clock", "processor")} for what in ("many", "one"))
-        figures = (f"{n_rows / many['clock']:,.0f}", f"{1e6 * many['processor'] / n_rows:.2f}")
-        figures += tuple(f"{1e3 * one[of]:.2f}" for of in ("clock", "processor"))
+        figures = [f"{n_rows / many['clock']:,.0f}", f"{1e6 * many['processor'] / n_rows:.2f}"]
+        figures += [f"{1e3 * one[of]:.2f}" for of in ("clock", "processor")]
         print(f"  {way:12}" + "".join(f"{figure:>21}" for figure in figures))
     digests = {one["digest"] for some in found.values() for one in some}
     print(f"  {'the same labels' if len(digests) == 1 else 'OTHER LABELS'}")

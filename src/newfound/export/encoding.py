@@ -81,9 +81,8 @@ def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
             scalers = [blocks[column][0].scaler for column in columns]
             scaled = _scaled(own, scalers)
             neutral = np.array([scaler.neutral for scaler in scalers])
-        parts.append(
-            (graph.op("Where", graph.op("IsNaN", own), neutral, scaled), [blocks[column][1] for column in columns])
-        )
+        filled = graph.op("Where", graph.op("IsNaN", own), neutral, scaled)
+        parts.append((filled, [blocks[column][1] for column in columns]))
     indicators = [(column, start + 1) for column, (block, start) in enumerate(blocks) if block.indicator]
     if indicators:
         some = graph.op("IsNaN", numbers.take([column for column, _ in indicators])).to(np.float64)
