@@ -13,6 +13,7 @@ from newfound.cli.options import (
     EncodingOption,
     ForceOption,
     JsonOption,
+    MaxMemoryOption,
     ModelArgument,
     SheetOption,
     TableArgument,
@@ -86,6 +87,7 @@ def split(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -101,7 +103,9 @@ def split(
         raise InputError(f"Got --parts {parts}, but a class is split into 2 or more.")
     found = load_model(model)
     class_ = class_named(name, found)
-    columns = read_columns(read_table_file(table, Format(delimiter, encoding, decimal, sheet), output), output)
+    columns = read_columns(
+        read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output), output
+    )
     with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
         found.split(class_, parts, columns, training=training)
     _finish(found, place_of(model, out, force), output)

@@ -19,6 +19,7 @@ from newfound.cli.options import (
     IgnoreOption,
     JsonOption,
     KindOption,
+    MaxMemoryOption,
     NovelClassesOption,
     SeedOption,
     SheetOption,
@@ -86,6 +87,7 @@ def discover(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -111,7 +113,7 @@ def discover(
     folder = Path(f"newfound-{stem_of(table)}") if out is None else out
     started, begin = datetime.now(UTC), time.perf_counter()
     # Read before the folder is asked for, so that --force is never the cure for a mistake in the table.
-    form = Format(delimiter, encoding, decimal, sheet)
+    form = Format(delimiter, encoding, decimal, sheet, max_memory)
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
     with new_folder(folder, FILES, force=force) as fresh:
         _introduce(task, output)

@@ -13,6 +13,7 @@ from newfound.cli.options import (
     IgnoreOption,
     JsonOption,
     KindOption,
+    MaxMemoryOption,
     SeedOption,
     SheetOption,
     TableArgument,
@@ -40,6 +41,7 @@ def estimate(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Estimate how many novel classes a table has.
@@ -50,7 +52,7 @@ def estimate(
         newfound estimate attacks.csv --target attack
     """
     output = Output(as_json)
-    form = Format(delimiter, encoding, decimal, sheet)
+    form = Format(delimiter, encoding, decimal, sheet, max_memory)
     # no labels at all are no reason to refuse: the unlabelled rows can be counted all the same
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method="kmeans")
     from newfound import estimate_n_novel_classes

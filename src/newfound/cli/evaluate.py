@@ -9,6 +9,7 @@ from newfound.cli.options import (
     DelimiterOption,
     EncodingOption,
     JsonOption,
+    MaxMemoryOption,
     ModelArgument,
     SheetOption,
     TableArgument,
@@ -31,6 +32,7 @@ def evaluate(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Score a model on a table whose classes are known.
@@ -42,7 +44,7 @@ def evaluate(
     """
     output = Output(as_json)
     found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     from newfound.cli.labelling import label_rows
     from newfound.discoverers.reading import Reading
     from newfound.metrics import open_world_scores

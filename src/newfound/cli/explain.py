@@ -13,6 +13,7 @@ from newfound.cli.options import (
     EncodingOption,
     ForceOption,
     JsonOption,
+    MaxMemoryOption,
     ModelArgument,
     SeedOption,
     SheetOption,
@@ -42,6 +43,7 @@ def explain(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -58,7 +60,7 @@ def explain(
         if path is not None:
             check_new(path, force=force, option=option)
     found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     columns = read_columns(file, output)
     labels = None
     if target is not None:

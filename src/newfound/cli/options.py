@@ -56,5 +56,13 @@ DecimalOption = Annotated[
 SheetOption = Annotated[
     str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file; by default the first.")
 ]
+MaxMemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-memory",
+        metavar="SIZE",
+        help="Most memory that reading may take, such as 4GB; by default what suits the machine and the file.",
+    ),
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for programs.")]

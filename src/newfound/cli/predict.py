@@ -14,6 +14,7 @@ from newfound.cli.options import (
     EncodingOption,
     ForceOption,
     JsonOption,
+    MaxMemoryOption,
     ModelArgument,
     SheetOption,
     TableArgument,
@@ -42,6 +43,7 @@ def predict(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -62,7 +64,7 @@ def predict(
     if not printed:
         check_new(path, force=force)
     found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     columns = read_columns(file, output)
     from newfound.cli.labelling import label_rows
 

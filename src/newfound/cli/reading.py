@@ -26,6 +26,7 @@ class Format:
     encoding: str | None = None
     decimal: str | None = None
     sheet: str | None = None
+    max_memory: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ def read_table_file(path: Path, form: Format, output: Output) -> TableFile:
     from newfound.tables.files import read_file
 
     with output.busy(f"Reading {path}"):
-        file = read_file(path, delimiter=form.delimiter, encoding=form.encoding, decimal=form.decimal, sheet=form.sheet)
+        file = read_file(path, **vars(form))
     output.note(*file.notes)
     return file
 

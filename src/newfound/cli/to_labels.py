@@ -14,6 +14,7 @@ from newfound.cli.options import (
     EncodingOption,
     ForceOption,
     JsonOption,
+    MaxMemoryOption,
     ModelArgument,
     SheetOption,
     TableArgument,
@@ -52,6 +53,7 @@ def to_labels(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -74,7 +76,7 @@ def to_labels(
         )
     found = load_model(model)
     accepted = _accepted(accept, found)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     from newfound.tables.files import read_target
 
     given = read_target(file, target, unlabelled)

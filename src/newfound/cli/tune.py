@@ -19,6 +19,7 @@ from newfound.cli.options import (
     IgnoreOption,
     JsonOption,
     KindOption,
+    MaxMemoryOption,
     NovelClassesOption,
     SeedOption,
     SheetOption,
@@ -69,6 +70,7 @@ def tune(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -87,7 +89,7 @@ def tune(
     n_novel = check_novel_classes(novel_classes)
     path = Path(f"tuned-{method}.json") if out is None else out
     check_new(path, force=force)
-    form = Format(delimiter, encoding, decimal, sheet)
+    form = Format(delimiter, encoding, decimal, sheet, max_memory)
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method="auto")
     import newfound
     from newfound.tables import TableEncoder

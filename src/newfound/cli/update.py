@@ -14,6 +14,7 @@ from newfound.cli.options import (
     EncodingOption,
     ForceOption,
     JsonOption,
+    MaxMemoryOption,
     ModelArgument,
     SheetOption,
     TableArgument,
@@ -48,6 +49,7 @@ def update(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,7 +65,7 @@ def update(
     place = place_of(model, out, force)
     check_new(path, force=force, option="--labels")
     found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     y = None if target is None else _labels(file, target, unlabelled, found, output)
     columns = read_columns(file, output, [] if target is None else [target])
     with output.busy("Updating"), output.speaking_of(table):
@@ -105,6 +107,7 @@ def suggest(
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
+    max_memory: MaxMemoryOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -121,7 +124,7 @@ def suggest(
     if out is not None:
         check_new(out, force=force)
     found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet), output)
+    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     y = None if target is None else _labels(file, target, unlabelled, found, output)
     columns = read_columns(file, output, [] if target is None else [target])
     from newfound import suggest_labels, suggest_merges

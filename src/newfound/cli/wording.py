@@ -18,6 +18,7 @@ OPTIONS = {
     "into": "--into",
     "kinds": "--kind",
     "max_classes": "--max-classes",
+    "max_memory": "--max-memory",
     "max_rows": "--max-rows",
     "n_novel_classes": "--novel-classes",
     "n_trials": "--trials",

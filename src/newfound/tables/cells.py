@@ -15,7 +15,7 @@ from __future__ import annotations
 import numbers
 import re
 from collections.abc import Callable, Iterable, Sized
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -36,6 +36,11 @@ MISSING_TEXTS = ("nan", "None", "<NA>")
 """What NumPy makes of NaN, None and pandas.NA among text."""
 
 MICROSECONDS_PER_DAY = 86_400_000_000
+
+_COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")  # units of time in which more years fit than in microseconds
+_DAY = 86_400.0
+_YEAR = 365.2425 * _DAY  # on average
+_SECONDS = {"Y": _YEAR, "M": _YEAR / 12, "W": 7 * _DAY, "D": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 
 _NONE = np.array(None, dtype=object)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
@@ -90,7 +95,7 @@ def text_of(cell: Any) -> str:
     if family == "number":
         return _number_text(cell)
     if family == "date":
-        return _date_text(_timestamp(cell))
+        return _date_text(cell)
     return str(cell)
 
 
@@ -108,16 +113,32 @@ def _float_of(number: Any) -> float:
         return float("inf") if number > 0 else float("-inf")
 
 
-def _date_text(timestamp: np.datetime64) -> str:
-    return str(np.datetime_as_string(timestamp, unit="us")).removesuffix(_MIDNIGHT)
+def _date_text(cell: Any) -> str:
+    timestamp = _timestamp(cell)
+    return str(cell) if timestamp is None else str(np.datetime_as_string(timestamp, unit="us")).removesuffix(_MIDNIGHT)
 
 
-def _timestamp(cell: Any) -> np.datetime64:
-    if isinstance(cell, datetime):
-        moment = cell.astimezone(UTC) if cell.tzinfo is not None else cell
-        # Without the zone, and no longer a subclass such as pandas.Timestamp, which numpy reads in its own way.
-        cell = datetime.combine(moment.date(), moment.time())
-    return np.datetime64(cell, "us")
+def _timestamp(cell: Any) -> np.datetime64 | None:
+    """Return a date in UTC; None if microseconds since 1970 do not hold it."""
+    if hasattr(cell, "to_datetime64"):  # pandas.Timestamp, whose years may be any
+        cell = cell.to_datetime64()
+    if isinstance(cell, np.datetime64):
+        stamp = cell.astype("M8[us]")
+        too_far = np.datetime_data(cell.dtype)[0] in _COARSE and stamp.astype(cell.dtype) != cell
+        return None if too_far else stamp
+    if not isinstance(cell, datetime):
+        return np.datetime64(cell, "us")
+    # not by astimezone, which knows no year 0 or 10000
+    behind = cell.utcoffset() or timedelta(0)
+    return np.datetime64(cell.replace(tzinfo=None), "us") - np.timedelta64(behind, "us")
+
+
+def _seconds_of(cell: Any) -> float:
+    if hasattr(cell, "to_timedelta64"):  # pandas.Timedelta, whose own seconds are rounded
+        cell = cell.to_timedelta64()
+    if isinstance(cell, np.timedelta64):
+        return float(seconds(np.array([cell]))[0])
+    return float(cell.total_seconds())
 
 
 # ---- reading a column
@@ -135,11 +156,14 @@ def read_cells(cells: NDArray[Any], name: str) -> NDArray[Any]:
     if family == "boolean":
         return _scatter(cells[present].astype(bool), present, None)
     if family == "date":
-        stamps = np.array([_timestamp(cell) for cell in cells[present]], dtype="M8[us]")
-        return _scatter(stamps, present, np.datetime64("NaT"))
+        found = [_timestamp(cell) for cell in cells[present]]
+        if any(stamp is None for stamp in found):
+            row = next(row for row in np.flatnonzero(present) if _timestamp(cells[row]) is None)
+            raise _too_far(name, cells, int(row))
+        return _scatter(np.array(found, dtype="M8[us]"), present, np.datetime64("NaT"))
     if family == "duration":
-        spans = np.array([np.timedelta64(cell, "us") for cell in cells[present]], dtype="m8[us]")
-        return _scatter(seconds(spans), present, np.nan)
+        spans = np.array([_seconds_of(cell) for cell in cells[present]], dtype=np.float64)
+        return _scatter(spans, present, np.nan)
     if family == "number":
         floats = np.array([_float_of(cell) for cell in cells[present]], dtype=np.float64)
         return _scatter(floats, present, np.nan)
@@ -185,7 +209,29 @@ def unmasked(array: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
 
 def seconds(spans: NDArray[Any]) -> NDArray[np.float64]:
     """Turn ``timedelta64`` of any unit into seconds, NaT into NaN."""
-    return _ratio(spans.astype("m8[us]"), MICROSECONDS_PER_SECOND)
+    unit, step = np.datetime_data(spans.dtype)
+    if unit not in _SECONDS:  # finer than milliseconds, so that microseconds hold it
+        return _ratio(spans.astype("m8[us]"), MICROSECONDS_PER_SECOND)
+    return _ratio(spans, 1) * (_SECONDS[unit] * step) if unit != "ms" else _ratio(spans, 1000) * step
+
+
+def moments(dates: NDArray[Any], name: str) -> NDArray[Any]:
+    """Turn ``datetime64`` of any unit, shape (n,), into microseconds; InputError if they do not hold one of them.
+
+    numpy would turn the year 300,000 into one before Christ.
+    """
+    converted = dates.astype("M8[us]", copy=False)
+    if np.datetime_data(dates.dtype)[0] in _COARSE:
+        wrong = (converted.astype(dates.dtype) != dates) & ~np.isnat(dates)
+        if wrong.any():
+            raise _too_far(name, dates, int(wrong.argmax()))
+    return converted
+
+
+def _too_far(name: str, dates: Any, row: int) -> InputError:
+    cure = "Correct or blank such cells, or leave the column out."
+    problem = f"column {name!r} holds dates beyond the years -290,000 to 290,000, such as {dates[row]} in row {row + 1}"
+    return InputError(f"{problem}. {cure}", parameter="X", cure=cure)
 
 
 def shown(cell: Any, width: int = 40) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message
 from newfound.tables import cells
+from newfound.tables.arrow import cells_of
 
 CHUNK_ROWS = 4096
 _MOST_SHOWN = 12
@@ -238,20 +239,28 @@ def _read_series(series: Any, name: str) -> NDArray[Any]:
 
     dtype = series.dtype
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return cells.read_texts(_object_array(series.to_list()), name)
-    if dtype in (nw.Int128, nw.UInt128):  # wider than anything in numpy
-        return cells.read_cells(_object_array(series.to_list()), name)
-    if dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean:
+        return cells.read_texts(_objects(series), name)
+    if dtype.is_nested():  # one such cell is enough to say so; all of them may be many
+        cells.read_cells(_objects(series.drop_nulls().head(1)), name)
+    numbers = dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)  # which are wider than anything in numpy
+    if numbers or dtype.is_temporal() or dtype == nw.Boolean:
         values = series.to_numpy()
         if values.dtype.kind in _PLAIN_KINDS:
-            return np.ascontiguousarray(_read_plain(values))
+            return np.ascontiguousarray(_read_plain(values, name))
     # Cell by cell: decimals, which libraries round differently, and whatever has missing cells that numpy cannot mark.
-    return cells.read_cells(_object_array(series.to_list()), name)
+    return cells.read_cells(_objects(series), name)
 
 
-def _object_array(values: list[Any]) -> NDArray[Any]:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
+def _objects(series: Any) -> NDArray[Any]:
+    """Return the cells of a series; equal texts are one object, however long they are."""
+    native = series.to_native()
+    if type(native).__module__.partition(".")[0] == "pyarrow":
+        return cells_of(native)
+    array = np.empty(len(series), dtype=object)
+    same: dict[Any, Any] = {}
+    for start in range(0, len(series), CHUNK_ROWS):
+        some = series[start : start + CHUNK_ROWS].to_list()
+        array[start : start + len(some)] = [same.setdefault(one, one) if type(one) is str else one for one in some]
     return array
 
 
@@ -262,12 +271,20 @@ def _to_array(X: Any, what: str) -> NDArray[Any]:
     if isinstance(X, np.ma.MaskedArray):
         return cells.unmasked(X)
     try:
-        array = np.asarray(X)
+        # numpy spells the numbers of a mixed list as text, and gives each text the room of the longest; keep them
+        array = np.asarray(X, dtype=object if _holds_text(X) else None)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            array = np.asarray(X, dtype=object)  # numpy spells the numbers of a mixed list as text; keep them
+            array = np.asarray(X, dtype=object)
     except (ValueError, TypeError, RuntimeError) as error:
         raise InputError.about(what, f"cannot be read as a table: {error}", f"Pass {_ACCEPTED}.") from error
     return array
+
+
+def _holds_text(X: Any) -> bool:
+    """Whether a list of rows has a text in it."""
+    return isinstance(X, (list, tuple)) and any(
+        isinstance(cell, (str, bytes)) for row in X if isinstance(row, (list, tuple)) for cell in row
+    )
 
 
 def _read_array(array: NDArray[Any], what: str) -> Table:
@@ -281,20 +298,23 @@ def _read_array(array: NDArray[Any], what: str) -> Table:
             parameter=what,
             cure="Pass real and imaginary parts as columns.",
         )
-    array = _read_plain(array) if kind in _PLAIN_KINDS else array.astype(object)
+    if kind in "mM":
+        columns = {f"x{j}": _read_plain(array[:, j], f"x{j}") for j in range(array.shape[1])}
+        return Table(columns, array.shape[0], named=False)
+    array = _read_plain(array, what) if kind in _PLAIN_KINDS else array.astype(object)
     columns = {f"x{j}": array[:, j] for j in range(array.shape[1])}
     if array.dtype == object:
         columns = {name: cells.read_cells(column, name) for name, column in columns.items()}
     return Table(columns, array.shape[0], named=False)
 
 
-def _read_plain(array: NDArray[Any]) -> NDArray[Any]:
+def _read_plain(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Turn an array of one of the plain kinds into the type that columns of a table have, by a copy only if needed."""
     kind = array.dtype.kind
     if kind == "b":
         return array
     if kind == "M":
-        return array.astype("M8[us]", copy=False)
+        return cells.moments(array, name)
     if kind == "m":
         return cells.seconds(array)
     with np.errstate(over="ignore"):  # long doubles beyond float64 are reported with the infinite values

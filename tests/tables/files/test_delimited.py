@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from newfound.errors import InputError
 from newfound.tables.files.delimited import check_delimiter, read_delimited
+from tests.tables.files.texts import as_decoded, budget
 
 CELL = st.text(st.sampled_from(list("ab1,;|\t\"'\n é")), max_size=6)
 
@@ -24,7 +25,7 @@ def test_what_was_written_is_read(body: list[list[str]], delimiter: str, end: st
     heading = [f"c{j}" for j in range(len(body[0]))]
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter, lineterminator=end).writerows([heading, *body])
-    read = read_delimited(text.getvalue(), delimiter, "table.csv")
+    read = read_delimited(as_decoded(text.getvalue()), delimiter, budget())
     assert read.names == heading
     assert [list(row) for row in zip(*read.columns, strict=True)] == body
 
@@ -41,28 +42,28 @@ def test_what_was_written_is_read(body: list[list[str]], delimiter: str, end: st
 )
 def test_the_delimiter_is_found(delimiter: str, lines: list[str]) -> None:
     text = "\n".join(line.format(delimiter) for line in lines)
-    assert read_delimited(text, None, "table.csv").delimiter == delimiter
+    assert read_delimited(as_decoded(text), None, budget()).delimiter == delimiter
 
 
 def test_decimal_commas_are_no_delimiters() -> None:
     text = "a;b\n" + "\n".join(f"{i},5;{i},25" for i in range(20))
-    assert read_delimited(text, None, "table.csv").delimiter == ";"
+    assert read_delimited(as_decoded(text), None, budget()).delimiter == ";"
 
 
 def test_excel_may_say_what_the_delimiter_is() -> None:
-    read = read_delimited("sep=#\r\na#b,c\r\n1#2\r\n", None, "table.csv")
+    read = read_delimited(as_decoded("sep=#\r\na#b,c\r\n1#2\r\n"), None, budget())
     assert (read.names, read.columns, read.delimiter) == (["a", "b,c"], [["1"], ["2"]], "#")
 
 
 def test_names_that_are_missing_and_delimiters_at_the_end() -> None:
-    read = read_delimited(",a,\n0,1,\n1,2,\n", None, "table.csv")
+    read = read_delimited(as_decoded(",a,\n0,1,\n1,2,\n"), None, budget())
     assert read.names == ["", "a"]
     assert read.columns == [["0", "1"], ["1", "2"]]
 
 
 def test_a_long_table_is_cut_for_finding_the_delimiter_alone() -> None:
     text = "a;b\n" + '"x,y";2\n' * 30_000
-    read = read_delimited(text, None, "table.csv")
+    read = read_delimited(as_decoded(text), None, budget())
     assert read.delimiter == ";"
     assert len(read.columns[0]) == 30_000
 
@@ -90,5 +91,5 @@ def test_delimiters_have_names() -> None:
 )
 def test_refusals(text: str, complaint: str) -> None:
     with pytest.raises(InputError) as refused:
-        read_delimited(text, ",", "table.csv")
+        read_delimited(as_decoded(text), ",", budget())
     assert complaint in str(refused.value)

@@ -18,6 +18,7 @@ from newfound.tables.files import TableFile, fast_delimited, read_file, reading
 from newfound.tables.files.delimited import Cells, read_delimited
 from newfound.tables.files.fast_delimited import FAST_FROM, read_fast
 from newfound.tables.files.text import Decoded, decode
+from tests.tables.files.texts import as_decoded, budget
 
 CELL = st.one_of(
     st.text(st.sampled_from(list("ab01.,;|\t\"'\n -é\u2028")), max_size=6),
@@ -47,7 +48,7 @@ def lists(cells: Cells | None) -> Cells | None:
 
 def slowly(text: str, delimiter: str | None) -> Cells | None:
     try:
-        return read_delimited(text, delimiter, "table.csv")
+        return read_delimited(as_decoded(text), delimiter, budget())
     except InputError:
         return None
 
@@ -64,14 +65,14 @@ def test_what_was_written_is_read(body: list[list[str]], delimiter: str, end: st
     csv.writer(text, delimiter=delimiter, lineterminator=end, quoting=quoting).writerows(body)
     whole = first.format(delimiter) + text.getvalue()
     for given_delimiter in (delimiter, None):
-        read = read_fast(Decoded(whole.encode(), "utf-8", ""), given_delimiter)
+        read = read_fast(Decoded(whole.encode(), "utf-8", ""), given_delimiter, budget())
         if read is not None:
             assert lists(read) == slowly(whole, given_delimiter)
 
 
 @given(SOUP, st.sampled_from([None, ",", ";"]), st.sampled_from(["", "a,b\n", 'a,b\n1,2\n"']))
 def test_whatever_is_odd_is_left_to_the_slow_reader(soup: str, delimiter: str | None, first: str) -> None:
-    read = read_fast(Decoded((first + soup).encode(), "utf-8", ""), delimiter)
+    read = read_fast(Decoded((first + soup).encode(), "utf-8", ""), delimiter, budget())
     if read is not None:
         assert lists(read) == slowly(first + soup, delimiter)
 
@@ -91,9 +92,9 @@ def test_whatever_is_odd_is_left_to_the_slow_reader(soup: str, delimiter: str | 
     ],
 )
 def test_a_regular_text_is_read_fast(text: str) -> None:
-    read = read_fast(Decoded(text.encode(), "utf-8", ""), None)
+    read = read_fast(Decoded(text.encode(), "utf-8", ""), None, budget())
     assert read is not None
-    assert lists(read) == read_delimited(text, None, "table.csv")
+    assert lists(read) == read_delimited(as_decoded(text), None, budget())
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_a_regular_text_is_read_fast(text: str) -> None:
     ],
 )
 def test_an_odd_text_is_not(text: str) -> None:
-    assert read_fast(Decoded(text.encode(), "utf-8", ""), "§" if "§" in text else ",") is None
+    assert read_fast(Decoded(text.encode(), "utf-8", ""), "§" if "§" in text else ",", budget()) is None
 
 
 @pytest.mark.parametrize(("n_rows", "n_chunks"), [(150, None), (1500, 1)])
@@ -126,21 +127,21 @@ def test_very_many_columns_are_read_cell_by_cell_or_in_few_chunks(
     monkeypatch.undo()  # blocks as they are
     text = ",".join(f"x{place}" for place in range(600)) + "\n" + ("1.25," * 599 + "2\n") * n_rows
     assert len(text) > FAST_FROM
-    read = read_fast(Decoded(text.encode(), "utf-8", ""), None)
+    read = read_fast(Decoded(text.encode(), "utf-8", ""), None, budget())
     assert (None if read is None else read.columns[0].num_chunks) == n_chunks
 
 
 def test_a_lone_surrogate_is_left_to_the_slow_reader(tmp_path: Path) -> None:
     text = "a,b\n1,\ud800\n"
-    decoded = decode(text.encode("utf-7", "surrogatepass"), "utf-7", "table.csv")
+    decoded = decode(text.encode("utf-7", "surrogatepass"), "utf-7", budget())
     assert decoded.text == text
-    assert read_fast(decoded, None) is None
+    assert read_fast(decoded, None, budget()) is None
 
 
 def test_without_pyarrow_the_slow_reader_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pyarrow", "pyarrow.csv"):
         monkeypatch.setitem(sys.modules, name, None)
-    assert read_fast(Decoded(b"a,b\n1,2\n", "utf-8", ""), None) is None
+    assert read_fast(Decoded(b"a,b\n1,2\n", "utf-8", ""), None, budget()) is None
 
 
 # ---- whole files

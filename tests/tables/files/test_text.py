@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from newfound.errors import InputError
 from newfound.tables.files.text import decode
+from tests.tables.files.texts import budget
 
 LETTERS = st.text(st.characters(min_codepoint=32, max_codepoint=0x2FFF, exclude_categories=["Cc", "Cs"]), min_size=1)
 
 
 @given(LETTERS, st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32"]))
 def test_unicode_is_found(text: str, encoding: str) -> None:
-    decoded = decode(text.encode(encoding), None, "table.csv")
+    decoded = decode(text.encode(encoding), None, budget())
     assert decoded.text == text.removeprefix("\ufeff")
     assert decoded.note == ""
 
@@ -25,20 +26,20 @@ def test_unicode_is_found(text: str, encoding: str) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_utf_16_without_a_mark(encoding: str) -> None:
     text = "größe,farbe\n1,rot\n2,blau\n"
-    assert decode(text.encode(encoding), None, "table.csv").text == text
+    assert decode(text.encode(encoding), None, budget()).text == text
 
 
 def test_what_is_not_unicode_is_read_as_windows_would() -> None:
-    decoded = decode("a\ngröße – 1\n".encode("cp1252"), None, "table.csv")
+    decoded = decode("a\ngröße – 1\n".encode("cp1252"), None, budget())
     assert decoded.text == "a\ngröße – 1\n"
     assert decoded.encoding == "cp1252"
     assert decoded.note.startswith("table.csv is not UTF-8 (line 2), so it was read as cp1252")
-    assert decode(b"a\n\x81\xe9\n", None, "table.csv").encoding == "latin-1"
+    assert decode(b"a\n\x81\xe9\n", None, budget()).encoding == "latin-1"
 
 
 @pytest.mark.parametrize("given", ["utf-8", "UTF8", "utf_8"])
 def test_a_mark_is_no_part_of_the_first_name(given: str) -> None:
-    assert decode(codecs.BOM_UTF8 + b"a,b", given, "table.csv").text == "a,b"
+    assert decode(codecs.BOM_UTF8 + b"a,b", given, budget()).text == "a,b"
 
 
 @pytest.mark.parametrize(
@@ -60,22 +61,22 @@ def test_a_mark_is_no_part_of_the_first_name(given: str) -> None:
 )
 def test_refusals(content: bytes, encoding: str | None, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        decode(content, encoding, "table.csv")
+        decode(content, encoding, budget())
 
 
 @pytest.mark.parametrize("n", range(60, 68))
 def test_characters_where_parts_meet(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     monkeypatch.setattr("newfound.tables.files.text._PART", 64)
     text = "x" * n + "é€😀" * 40
-    assert decode(text.encode(), None, "table.csv").encoding == "utf-8"
-    cut = decode(text.encode() + b"\n\xe9\n", None, "table.csv")
+    assert decode(text.encode(), None, budget()).encoding == "utf-8"
+    cut = decode(text.encode() + b"\n\xe9\n", None, budget())
     assert (cut.encoding, "line 2" in cut.note) == ("cp1252", True)
-    assert decode(text.encode()[:-1], None, "table.csv").encoding != "utf-8"
+    assert decode(text.encode()[:-1], None, budget()).encoding != "utf-8"
 
 
 def test_the_beginning_of_a_text() -> None:
     text = "é€😀x" * 100
-    decoded = decode(text.encode(), None, "table.csv")
+    decoded = decode(text.encode(), None, budget())
     head = decoded.head(50)
     assert text.startswith(head)
     assert 50 < len(head) < len(text)
@@ -86,10 +87,10 @@ def test_the_beginning_of_a_text() -> None:
 def test_whatever_the_encoding_text_is_read_or_refused(content: bytes) -> None:
     for module in pkgutil.iter_modules(encodings.__path__):
         with contextlib.suppress(InputError):
-            decode(content, module.name, "table.csv")
+            decode(content, module.name, budget())
     codecs.register(_broken_codec)
     with pytest.raises(InputError, match="cannot be read as broken"):
-        decode(content, "broken", "table.csv")
+        decode(content, "broken", budget())
     codecs.unregister(_broken_codec)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.tables.arrow import cells_of
 from newfound.tables.cells import MISSING_WORDS, is_missing, read_cells, shown, text_of
 from newfound.tables.dates import ISO_DATE, parse_dates
 from newfound.tables.files.numbers import CODE, COMMA_NUMBER, NUMBER, may_be_number, read_numbers
@@ -40,8 +41,8 @@ def is_blank(cell: Any) -> bool:
 
 
 def as_list(cells: Any) -> list[Any]:
-    """Return cells of any kind of file as a list."""
-    return cells.to_pylist() if hasattr(cells, "to_pylist") else list(cells)
+    """Return cells of any kind of file as a list, equal texts as one object."""
+    return cells_of(cells).tolist() if hasattr(cells, "to_pylist") else list(cells)
 
 
 def read_column(cells: Any, name: str, *, decimal: str) -> ReadColumn:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from newfound.errors import InputError, Message, Parameter
 from newfound.tables.cells import shown
+from newfound.tables.files.budget import CELL, COLUMN, TEXT, Budget
 from newfound.tables.files.columns import as_list
+from newfound.tables.files.text import Decoded
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
 _FOUND = (",", ";", "\t", "|")
-_SAMPLE_CHARACTERS = 1 << 17
+HEAD = 1 << 17
+"""Characters in which the delimiter is looked for."""
+
 _SAMPLE_ROWS = 100
+_ROW = 64  # bytes of a row besides its cells
+_COUNTED_TOGETHER = 1 << 18  # cells
 
 
 class Cells(NamedTuple):
@@ -28,39 +34,59 @@ class Cells(NamedTuple):
     delimiter: str
 
 
-def read_delimited(text: str, delimiter: str | None, source: str) -> Cells:
+def read_delimited(decoded: Decoded, delimiter: str | None, budget: Budget) -> Cells:
     """Read CSV.
 
     Parameters
     ----------
-    text : str
+    decoded : Decoded
         The first line holds the names of the columns. Cells may be quoted, and then hold delimiters and line ends.
     delimiter : str or None
         One character, or a name of `DELIMITERS`; None finds out which of comma, semicolon, tab and pipe it is.
-    source : str
-        Named in messages.
+    budget : Budget
+        The cells are taken from it. It knows the name of the file.
 
     Raises
     ------
     InputError
-        If lines have different numbers of cells, a quote is never closed, or there is no row.
+        If lines have different numbers of cells, a quote is never closed, there is no row, or there are too many.
     """
-    text, used = find_delimiter(text, delimiter)
-    lines = rows_of(text, used, source)
+    source = budget.source
+    rest, used = find_delimiter(head := decoded.head(HEAD), delimiter)
+    announced = len(head[: len(head) - len(rest)].encode())
+    lines = rows_of(decoded.lines(announced, budget=budget), used, source)
     first = next(lines, None)
     if first is None:
         raise InputError(f"{source} is empty; expected names of columns in its first line, and rows below.")
-    heading = first[1]
-    rows = []
+    heading, rows = first[1], []
+    budget.take(COLUMN * len(heading), "it has {:,} columns", len(heading))
+    text_size = decoded.text_size()
     same: dict[str, str] = {}  # most cells repeat others, so that each text is kept once
+    counted = -1  # rows and texts up to which the memory is counted
     for number, cells in lines:
         if len(cells) != len(heading):
             raise _ragged(number, cells, heading, used, source)
         rows.append([same.setdefault(cell, cell) for cell in cells])
+        if len(rows) + len(same) > counted:
+            _check_memory(len(rows), len(heading), len(same), text_size, budget)
+            counted = len(rows) + len(same) + _COUNTED_TOGETHER // (len(heading) + 1)
     if not rows:
         raise InputError(f"{source} has names of columns but no rows; expected rows below the first line.")
+    _check_memory(len(rows), len(heading), len(same), text_size, budget)
     columns = [list(column) for column in zip(*rows, strict=True)]
+    budget.take(CELL * len(rows) * len(heading) + TEXT * len(same), "its cells")
     return without_empty_end(Cells([name.strip() for name in heading], columns, used))
+
+
+def _check_memory(n_rows: int, n_columns: int, n_texts: int, text_size: int, budget: Budget) -> None:
+    """Refuse more cells than the budget allows: they are held as rows, and then as columns too."""
+    budget.check(
+        n_rows * (_ROW + 2 * CELL * n_columns) + n_texts * TEXT + text_size,
+        "it has more than {:,} rows of {:,} columns, with {:,} different texts",
+        n_rows - 1,
+        n_columns,
+        n_texts,
+    )
 
 
 def find_delimiter(text: str, given: str | None) -> tuple[str, str]:
@@ -98,7 +124,7 @@ def _without_announcement(text: str) -> tuple[str, str]:
 
 def _find(text: str) -> str:
     """Find the delimiter under which the first lines have equally many cells, and most of them."""
-    sample = text[:_SAMPLE_CHARACTERS]
+    sample = text[:HEAD]
     scores = {delimiter: _score(sample, delimiter, whole=len(sample) == len(text)) for delimiter in _FOUND}
     best = max(_FOUND, key=lambda delimiter: scores[delimiter])
     return best if scores[best][1] > 1 else ","
@@ -123,9 +149,9 @@ def _score(sample: str, delimiter: str, *, whole: bool) -> tuple[float, int]:
     return sum(count == counts[0] for count in counts) / len(counts), counts[0]
 
 
-def rows_of(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+def rows_of(lines: Iterable[str], delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Go through number and cells of each line that has any."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     begin = 1
     while True:
         try:

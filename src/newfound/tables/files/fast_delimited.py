@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 from typing import Any
 
 import numpy as np
 
 from newfound.errors import InputError
-from newfound.tables.files.delimited import Cells, find_delimiter, rows_of, without_empty_end
+from newfound.tables.files.budget import COLUMN, Budget
+from newfound.tables.files.delimited import HEAD, Cells, find_delimiter, rows_of, without_empty_end
 from newfound.tables.files.numbers import offsets_of
 from newfound.tables.files.text import Decoded
 
 FAST_FROM = 1 << 18
 """Bytes from which on pyarrow is faster: loading it takes as long as reading so many without it."""
 
-_HEAD = 1 << 17  # characters
 _BLOCK = 1 << 20  # bytes that are looked at together
 _FEWEST = 1 << 10  # bytes a column; with fewer, looking at a column as a whole takes longer than at its cells
 _SHARE = 1 << 14  # bytes a column in a block, or a table of very many columns would be cut into chunks of few rows
 _LARGEST_BLOCK = 1 << 30
+_PLACE = 5  # bytes of a cell besides its text: where it begins, and whether it is there
 _QUOTE, _END, _RETURN = b'"\n\r'
 
 
-def read_fast(decoded: Decoded, delimiter: str | None) -> Cells | None:
+def read_fast(decoded: Decoded, delimiter: str | None, budget: Budget) -> Cells | None:
     """Read CSV by pyarrow, cells as Arrow texts.
 
     Parameters
@@ -32,6 +34,8 @@ def read_fast(decoded: Decoded, delimiter: str | None) -> Cells | None:
     decoded : Decoded
     delimiter : str or None
         As in `read_delimited`.
+    budget : Budget
+        The cells are taken from it.
 
     Returns
     -------
@@ -45,14 +49,16 @@ def read_fast(decoded: Decoded, delimiter: str | None) -> Cells | None:
     except ImportError:
         return None
     try:
-        text, used = find_delimiter(head := decoded.head(_HEAD), delimiter)
-        _, heading = next(rows_of(text, used, ""))
+        text, used = find_delimiter(head := decoded.head(HEAD), delimiter)
+        _, heading = next(rows_of(io.StringIO(text, newline=""), used, ""))
     except (InputError, StopIteration):
         return None
     content = memoryview(decoded.utf8)[len(head[: len(head) - len(text)].encode()) :]
     # Lines of white space are no rows, which among lines of one cell takes a closer look.
     if len(heading) == 1 or len(content) < _FEWEST * len(heading) or not _is_plain(decoded.utf8, used):
         return None
+    budget.check(COLUMN * len(heading), "it has {:,} columns", len(heading))
+    _check_memory(content, used, budget)
     quoted = b'"' in decoded.utf8
     block_size = min(max(_BLOCK, _SHARE * len(heading)), _LARGEST_BLOCK)
     try:
@@ -72,8 +78,19 @@ def read_fast(decoded: Decoded, delimiter: str | None) -> Cells | None:
         return None
     if table.num_columns != len(heading) or table.num_rows < 2 or _longest(table) > csv.field_size_limit():
         return None
+    budget.take(table.nbytes + COLUMN * len(heading), "its cells")
     names = [column[0].as_py().strip() for column in table.columns]
     return without_empty_end(Cells(names, [column.slice(1) for column in table.columns], used))
+
+
+def _check_memory(content: memoryview, delimiter: str, budget: Budget) -> None:
+    """Refuse more cells than the budget allows; their texts are held once more, and each has a place among them."""
+    if len(content) * (1 + _PLACE) <= budget.left:  # a cell takes at least a delimiter
+        return
+    marks = np.frombuffer(content, dtype=np.uint8)
+    blocks = (marks[start : start + _BLOCK] for start in range(0, len(marks), _BLOCK))
+    n_cells = sum(int(np.count_nonzero((block == ord(delimiter)) | (block == _END))) for block in blocks)
+    budget.check(len(content) + _PLACE * n_cells, f"it has {len(content):,} bytes and about {n_cells:,} cells")
 
 
 def _is_plain(utf8: bytes, delimiter: str) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
-import zlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, overload
@@ -14,8 +11,11 @@ from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message, Parameter, warn_user
 from newfound.tables.cells import shown
-from newfound.tables.files import binary
+from newfound.tables.files.arrow_files import read_feather, read_parquet
+from newfound.tables.files.budget import Budget, out_of_memory
+from newfound.tables.files.content import read_content
 from newfound.tables.files.delimited import read_delimited
+from newfound.tables.files.excel import read_excel
 from newfound.tables.files.fast_delimited import FAST_FROM, read_fast
 from newfound.tables.files.json_lines import read_json_lines
 from newfound.tables.files.table_file import TableFile
@@ -23,7 +23,7 @@ from newfound.tables.files.targets import read_target
 from newfound.tables.files.text import decode
 from newfound.tables.frame import Table
 
-_GZIP, _PARQUET, _ZIP, _OLD_EXCEL = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_PARQUET, _ZIP, _OLD_EXCEL = b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 _FEATHER = (b"ARROW1", b"FEA1")
 _HEAD = 1 << 16  # characters
 _JSON_ENDINGS = (".jsonl", ".ndjson", ".json")
@@ -41,6 +41,7 @@ def read_table(
     encoding: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
+    max_memory: int | str | None = None,
 ) -> Table: ...
 
 
@@ -55,6 +56,7 @@ def read_table(
     encoding: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
+    max_memory: int | str | None = None,
 ) -> tuple[Table, NDArray[Any]]: ...
 
 
@@ -68,6 +70,7 @@ def read_table(
     encoding: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
+    max_memory: int | str | None = None,
 ) -> Table | tuple[Table, NDArray[Any]]:
     r"""Read a table from a file, as the command line does.
 
@@ -91,6 +94,9 @@ def read_table(
         How numbers are written in CSV; by default a comma is accepted where the delimiter is a semicolon.
     sheet : str, optional
         Of an Excel file; by default the first.
+    max_memory : int or str, optional
+        The most memory that reading may take, in bytes or as a text such as "4GB". By default it is a quarter of the
+        machine's memory, but at most 1 GiB and 16 times the size of the file: a small file that takes more is refused.
 
     Returns
     -------
@@ -108,7 +114,7 @@ def read_table(
     Raises
     ------
     InputError
-        If the file cannot be read, with the line that is wrong and what to do.
+        If the file cannot be read, with the line that is wrong and what to do, or takes more memory than it may.
     MissingExtraError
         If a package is needed that is not installed.
 
@@ -129,7 +135,9 @@ def read_table(
     if not isinstance(target, str | None):
         raise InputError.of("target", target, "the name of a column")
     ignored = _listed("ignore", ignore)
-    file = read_file(Path(path), delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet)
+    file = read_file(
+        Path(path), delimiter=delimiter, encoding=encoding, decimal=decimal, sheet=sheet, max_memory=max_memory
+    )
     for name in ignored:
         file.place(name, Parameter("ignore", name))
     if target is None:
@@ -157,6 +165,7 @@ def read_file(
     encoding: str | None = None,
     decimal: str | None = None,
     sheet: str | None = None,
+    max_memory: int | str | None = None,
 ) -> TableFile:
     """Read a table from a file.
 
@@ -172,6 +181,8 @@ def read_file(
         How numbers are written in text; None is the comma where the delimiter is a semicolon and no point is used.
     sheet : str or None
         Of an Excel file; None is the first.
+    max_memory : int, str or None
+        The most memory that reading may take; see `read_table`.
 
     Raises
     ------
@@ -182,28 +193,47 @@ def read_file(
     """
     if decimal not in (None, ".", ","):
         raise InputError.of("decimal", decimal, "'.' or ','")
-    content = _content(path)
+    budget = Budget.of(max_memory, path)
+    try:
+        return _read(path, delimiter, encoding, decimal, sheet, budget)
+    except MemoryError:
+        raise out_of_memory(str(path)) from None
+
+
+def _read(
+    path: Path,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    sheet: str | None,
+    budget: Budget,
+) -> TableFile:
+    content = read_content(path, budget)
     ending = _ending(path)
     _refuse(content, ending, path)
     if sheet is not None and not content.startswith(_ZIP):
         problem = f", but {path} is not an Excel file; leave "
         raise InputError(Message("Got ", Parameter("sheet", sheet), problem, Parameter("sheet"), " out."))
     if content.startswith(_PARQUET):
-        return binary.read_parquet(io.BytesIO(content), path)
+        return read_parquet(content, path, budget)
     if content.startswith(_FEATHER):
-        return binary.read_feather(io.BytesIO(content), path)
+        return read_feather(content, path, budget)
     if content.startswith(_ZIP):
-        return binary.read_excel(io.BytesIO(content), path, sheet)
-    decoded = decode(content, encoding, str(path))
+        return read_excel(content, path, sheet, budget)
+    decoded = decode(content, encoding, budget)
+    del content  # of which the text may be a copy
     notes = [decoded.note] if decoded.note else []
     if not decoded.utf8 or decoded.utf8.isspace():
         raise InputError(f"{path} is empty; expected names of columns in its first line, and rows below.")
     if ending in _JSON_ENDINGS or (delimiter is None and decoded.head(_HEAD).lstrip().startswith(("{", "[{"))):
-        names, columns = read_json_lines(decoded.text, str(path))
-        return TableFile(path, "JSON lines", tuple(names), len(columns[0]), columns, decoded.encoding, notes=notes)
-    cells = read_fast(decoded, delimiter) if len(decoded.utf8) >= FAST_FROM else None
+        names, columns = read_json_lines(decoded, budget)
+        return TableFile(
+            path, "JSON lines", tuple(names), len(columns[0]), columns, decoded.encoding, notes=notes, budget=budget
+        )
+    cells = read_fast(decoded, delimiter, budget) if len(decoded.utf8) >= FAST_FROM else None
     if cells is None:
-        cells = read_delimited(decoded.text, delimiter, str(path))
+        cells = read_delimited(decoded, delimiter, budget)
+    budget.give_back(len(decoded.utf8))
     return TableFile(
         path,
         "CSV",
@@ -214,38 +244,8 @@ def read_file(
         cells.delimiter,
         decimal or ("," if cells.delimiter == ";" else "."),
         notes,
+        budget,
     )
-
-
-def _content(path: Path) -> bytes:
-    """Bytes of a file, unpacked if they are compressed."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(_not_there(path)) from None
-    except IsADirectoryError:
-        inside = next((found for found in sorted(path.iterdir()) if found.is_file()), None)
-        example = f", such as {inside}" if inside else ""
-        raise InputError(f"{path} is a folder, but expected a file with a table; name a file in it{example}.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"Cannot read {path}: {reason}. Allow reading it, or name another file.") from None
-    if not content.startswith(_GZIP):
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{path} is compressed by gzip, but cannot be unpacked: {error}. It may be cut short; get it again."
-        ) from None
-
-
-def _not_there(path: Path) -> str:
-    if path.is_symlink():
-        return f"{path} is a link to {path.readlink()}, where there is no file. Correct the link, or name another file."
-    if str(path) == "-":
-        return "Got - as the table, but expected a file; standard input has the name /dev/stdin."
-    return f"There is no file {path}; check the name and the folder (this is {Path.cwd()})."
 
 
 def _ending(path: Path) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from newfound.errors import InputError, Message, Parameter
 from newfound.tables.cells import parse_number, shown, text_of
+from newfound.tables.files.budget import CELL, Budget
 from newfound.tables.files.columns import as_list, is_blank, read_column
 from newfound.tables.files.numbers import COMMA_NUMBER
 from newfound.tables.frame import Table, as_table, listed
@@ -44,6 +45,8 @@ class TableFile:
         "," where numbers may be written with a comma.
     notes : list of str
         What the user should know; reading columns adds to it.
+    budget : Budget or None
+        The memory that its columns may take as well.
     row_numbers : list of str
         Names of columns that hold nothing but these, as pandas writes them.
     """
@@ -57,6 +60,7 @@ class TableFile:
     delimiter: str | None = None
     decimal: str = "."
     notes: list[str] = field(default_factory=list)
+    budget: Budget | None = field(default=None, repr=False)
     row_numbers: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -99,6 +103,7 @@ class TableFile:
         for name, cells in zip(self.names, self.columns, strict=True):
             if name in without or name in self.row_numbers:
                 continue
+            self._take(CELL * self.n_rows)
             if self.format in ("Parquet", "Feather"):  # which have types of their own
                 columns[name] = _of_arrow(cells, name)
                 continue
@@ -121,6 +126,10 @@ class TableFile:
             some = (as_list(column[start : start + _TEXT_ROWS]) for column in self.columns)
             rows = map(list, zip(*some, strict=True))
             yield from rows if self.format == "CSV" else ([_text(cell) for cell in row] for row in rows)
+
+    def _take(self, n_bytes: int) -> None:
+        if self.budget is not None:
+            self.budget.take(n_bytes, "it has {:,} rows of {:,} columns", self.n_rows, len(self.names))
 
     def _doubt(self) -> Message:
         """Say what else may be wrong where columns are not those that were expected."""
