@@ -7,71 +7,77 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 _TOGETHER = 4096  # cells that become objects at once
 
 
 def cells_of(column: Any) -> NDArray[Any]:
     """Return the cells of a column, None where they are missing; equal texts are one object.
 
-    A dictionary, or a view, may name one long text a million times: as objects of their own they would take all memory.
-
     Parameters
     ----------
-    column : pyarrow.ChunkedArray or pyarrow.Array of length n
+    column : pyarrow.ChunkedArray of length n
 
     Returns
     -------
     ndarray of shape (n,), object
         Moments that Python has no type for, such as those after the year 9999, are ``numpy.datetime64``.
     """
-    import pyarrow as pa
-
+    found = distinct_cells(column)
+    if found is not None:
+        return spread(*found)
     cells = np.empty(len(column), dtype=object)
-    same: dict[Any, Any] = {}
-    start = 0
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-        if _is_text(chunk.type):
-            chunk = chunk.dictionary_encode()
-        end = start + len(chunk)
-        if isinstance(chunk, pa.DictionaryArray):
-            cells[start:end] = _spelled(chunk, same)
-        else:
-            cells[start:end] = _objects(chunk, same)
-        start = end
+    same: dict[str, str] = {}
+    for start in range(0, len(column), _TOGETHER):
+        some = _listed(column.slice(start, _TOGETHER))
+        cells[start : start + len(some)] = [same.setdefault(one, one) if type(one) is str else one for one in some]
     return cells
 
 
-def _is_text(kind: Any) -> bool:
+def is_nested(column: Any) -> bool:
+    """Whether the cells are lists or structures."""
     from pyarrow import types
 
-    return bool(
-        types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
-    )
+    return bool(types.is_nested(column.type)) or str(column.type).startswith(("list", "large_list"))
 
 
-def _spelled(chunk: Any, same: dict[Any, Any]) -> NDArray[Any]:
-    distinct = _objects(chunk.dictionary, same)
-    texts = np.empty(len(distinct), dtype=object)
-    texts[:] = distinct
-    spelled = np.empty(len(chunk), dtype=object)  # all None
-    present = chunk.is_valid().to_numpy(zero_copy_only=False)
-    spelled[present] = texts[chunk.indices.drop_null().to_numpy()]
-    return spelled
+def distinct_cells(column: Any) -> tuple[NDArray[Any], NDArray[np.intp]] | None:
+    """Return the different cells of a column of texts or of a dictionary, and the place of each cell among them.
+
+    A dictionary may name one long text a million times: as objects of their own they would take all memory.
+
+    Returns
+    -------
+    tuple of ndarray of shape (d,), object, and ndarray of shape (n,), intp; or None
+        The place is -1 where a cell is missing. None for columns of other kinds.
+    """
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_dictionary(kind):
+        encoded = column.unify_dictionaries()
+    elif str(kind) in _TEXTS:
+        encoded = column.dictionary_encode()
+    else:
+        return None
+    codes = [chunk.indices.cast("int64").fill_null(-1).to_numpy() for chunk in encoded.chunks]
+    listed = _listed(encoded.chunk(0).dictionary) if encoded.num_chunks else []
+    distinct = np.empty(len(listed), dtype=object)
+    distinct[:] = listed
+    return distinct, np.concatenate(codes, dtype=np.intp) if codes else np.empty(0, dtype=np.intp)
 
 
-def _objects(chunk: Any, same: dict[Any, Any]) -> list[Any]:
-    cells: list[Any] = []
-    for start in range(0, len(chunk), _TOGETHER):
-        some = _listed(chunk.slice(start, _TOGETHER))
-        if some and any(isinstance(cell, (str, bytes)) for cell in some):
-            some = [same.setdefault(cell, cell) if isinstance(cell, (str, bytes)) else cell for cell in some]
-        cells += some
-    return cells
+def spread(distinct: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Return what stands at each place, and None for the place -1; shape (n,), object."""
+    cells = np.empty(len(distinct) + 1, dtype=object)  # the last is None
+    cells[:-1] = distinct
+    spread_out: NDArray[Any] = cells[codes]
+    return spread_out
 
 
-def _listed(chunk: Any) -> list[Any]:
+def _listed(cells: Any) -> list[Any]:
     try:
-        return list(chunk.to_pylist())
+        return list(cells.to_pylist())
     except (OverflowError, ValueError):  # dates and durations beyond those of Python
-        moments = chunk.to_numpy(zero_copy_only=False)
+        moments = cells.to_numpy(zero_copy_only=False) if hasattr(cells, "buffers") else cells.to_numpy()
         return [None if missing else moment for moment, missing in zip(moments, np.isnat(moments), strict=True)]

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message
-from newfound.tables import cells
-from newfound.tables.arrow import cells_of
+from newfound.tables import arrow, cells
 
 CHUNK_ROWS = 4096
 _MOST_SHOWN = 12
@@ -238,9 +237,16 @@ def _read_series(series: Any, name: str) -> NDArray[Any]:
     import narwhals as nw
 
     dtype = series.dtype
+    native = series.to_native()
+    of_arrow = type(native).__module__.partition(".")[0] == "pyarrow"
     if dtype in (nw.String, nw.Categorical, nw.Enum):
-        return cells.read_texts(_objects(series), name)
-    if dtype.is_nested():  # one such cell is enough to say so; all of them may be many
+        found = arrow.distinct_cells(native) if of_arrow else None
+        if found is None:
+            return cells.read_texts(_objects(series), name)
+        texts = cells.read_texts(found[0], name)
+        spelled = arrow.spread(texts, found[1]) if texts.dtype == object else np.full(len(series), None)
+        return np.full(len(series), np.nan) if cells.missing_mask(spelled).all() else spelled
+    if dtype.is_nested() or (of_arrow and arrow.is_nested(native)):  # one such cell is enough to say so
         cells.read_cells(_objects(series.drop_nulls().head(1)), name)
     numbers = dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)  # which are wider than anything in numpy
     if numbers or dtype.is_temporal() or dtype == nw.Boolean:
@@ -255,7 +261,7 @@ def _objects(series: Any) -> NDArray[Any]:
     """Return the cells of a series; equal texts are one object, however long they are."""
     native = series.to_native()
     if type(native).__module__.partition(".")[0] == "pyarrow":
-        return cells_of(native)
+        return arrow.cells_of(native)
     array = np.empty(len(series), dtype=object)
     same: dict[Any, Any] = {}
     for start in range(0, len(series), CHUNK_ROWS):

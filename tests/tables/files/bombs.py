@@ -90,95 +90,107 @@ def feather(table: Any, batches: int, compression: str) -> bytes:
     return stream.getvalue()
 
 
-def text_files() -> dict[str, bytes]:
-    """Bombs of text, each of over a GiB in memory."""
-    keys = "\n".join(json.dumps({f"k{i}": 1}) for i in range(16_000))
-    many = gzip.compress(b'{"a": [' + b"[]," * (8 * MIB) + b"1]}\n")
-    return {
-        "zeros.csv.gz": gzip_one_part(bytes(4 * MIB), 640),
-        "rows.csv.gz": gzipped(b"1,2,3\n" * 100_000, 4_000, b"a,b,c\n"),
-        "line.csv.gz": gzipped(b"a," * MIB, 1_000),
-        "empty_cells.csv.gz": gzipped(
-            (b"," * 999 + b"\n") * 1_000, 500, b",".join(b"x%d" % i for i in range(1_000)) + b"\n"
-        ),
-        "quoted.csv.gz": gzipped(b'"a ""b""",1\n' * 100_000, 1_000, b"a,b\n"),
-        "cell.csv.gz": gzipped(b"a" * MIB, 2_000, b'a,b\n1,"'),
-        "utf16.csv.gz": gzipped("1,é\n".encode("utf-16-le") * 100_000, 2_000, "a,b\n".encode("utf-16")),
-        "wide_letter.csv.gz": gzipped(b"abcdefg,2\n" * 100_000, 1_000, 'a,b\n"😀",1\n'.encode()),
-        "keys.jsonl": keys.encode(),
-        "nested.jsonl.gz": many * 12,
-        "list.json.gz": gzipped(b"{}," * MIB, 400, b"["),
-        "numbers.json.gz": gzipped(b"0," * MIB, 400, b'[{"a": ['),
-        "lines.jsonl.gz": gzipped(b'{"a": 1}\n' * 100_000, 3_000),
-        "late.jsonl.gz": gzipped(b'{"a": 1}\n' * 100_000, 30)
-        + gzip.compress(b"{" + b",".join(b'"k%d":1' % i for i in range(500)) + b"}"),
-    }
+def _far() -> bytes:
+    return excel("".join(f'<row r="{i}"><c r="XFD{i}"><v>1</v></c></row>' for i in range(2, 40_002)))
 
 
-def arrow_files() -> dict[str, bytes]:
-    """Bombs of Parquet and Feather."""
+def _laughs() -> bytes:
+    named = (f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
+    head = f'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">{"".join(named)}]>'
+    return excel("<row><c><v>&j;</v></c></row>", head=head)
+
+
+def _zeros(n: int) -> Any:
     import numpy as np
     import pyarrow as pa
 
-    zeros = pa.table({"a": pa.array(np.zeros(10_000_000, dtype=np.int64))})
-    label = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int8)), pa.array(["x" * 131_000]))
-    prefix = "p" * MIB
-    return {
-        "rows.parquet": parquet(zeros, 30, use_dictionary=True),
-        "nulls.parquet": parquet(pa.table({"a": pa.nulls(100_000_000, pa.float64())}), 3),
-        "spelled.parquet": parquet(pa.table({"a": label, "b": label}), 1, store_schema=False),
-        "page.parquet": parquet(
-            pa.table({"a": pa.array([bytes(200 * MIB)])}),
-            8,
-            use_dictionary=False,
-            compression="zstd",
-            write_statistics=False,
-        ),
-        "prefix.parquet": parquet(
-            pa.table({"a": [f"{prefix}{i}" for i in range(100)]}),
-            16,
-            use_dictionary=False,
-            column_encoding={"a": "DELTA_BYTE_ARRAY"},
-        ),
-        "list.parquet": parquet(
-            pa.table({"a": pa.ListArray.from_arrays([0, 50_000_000], np.zeros(50_000_000, dtype=np.int8)), "b": [1]}), 6
-        ),
-        "zeros.feather": feather(zeros, 30, "zstd"),
-        "lz4.feather": feather(zeros, 30, "lz4"),
-        "nothing.feather": feather(pa.table({"a": pa.nulls(400_000_000)}), 1, "lz4"),
-        "label.feather": feather(pa.table({"a": label}), 1, "lz4"),
-    }
+    return pa.table({"a": np.zeros(n, dtype=np.int64)})
 
 
-def excel_files() -> dict[str, bytes]:
-    """Bombs of Excel, and what would make a reader count to the end of the world."""
-    far = "".join(f'<row r="{i}"><c r="XFD{i}"><v>1</v></c></row>' for i in range(2, 40_002))
-    laughs = (
-        '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'
-        + "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in range(9))
-        + "]>"
-    )
-    return {
-        "cell.xlsx": excel(b"a" * MIB, sheet_times=700),
-        "far.xlsx": excel(far),
-        "row_number.xlsx": excel('<row r="99999999999"><c><v>1</v></c><c><v>1</v></c></row>'),
-        "no_cells.xlsx": excel("<row>" + "<c/>" * 10_000 + "</row>", sheet_times=10_000),
-        "one_row.xlsx": excel("<c/>" * 100_000, sheet_times=1_000, head=""),
-        "no_rows.xlsx": excel("<row/>" * 100_000, sheet_times=1_000),
-        "tags.xlsx": excel("<row>" + "<x/>" * 10_000 + "</row>", sheet_times=20_000),
-        "texts.xlsx": excel('<row><c t="s"><v>1</v></c></row>', texts="<si/>" * 20_000_000),
-        "styles.xlsx": excel("<row><c><v>1</v></c></row>", styles="<cellXfs>" + "<xf/>" * 2_000_000 + "</cellXfs>"),
-        "laughs.xlsx": excel("<row><c><v>&j;</v></c></row>", head=laughs),
-        "says.xlsx": excel_that_says(0xF0000000),
-    }
+def _nulls(n: int, kind: str) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"a": pa.nulls(n, kind)})
 
 
-BOMBS: dict[str, Callable[[], dict[str, bytes]]] = {"text": text_files, "arrow": arrow_files, "excel": excel_files}
+def _label(length: int = 131_000) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    label = pa.DictionaryArray.from_arrays(pa.array(np.zeros(20_000, dtype=np.int8)), pa.array(["x" * length]))
+    return pa.table({"a": label, "b": label})
 
 
-def write(folder: Path, kind: str) -> list[Path]:
+def _list(n: int) -> Any:
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.table({"a": pa.ListArray.from_arrays([0, n], np.zeros(n, dtype=np.int8)), "b": [1]})
+
+
+def _cell(length: int) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"a": pa.array([bytes(length)])})
+
+
+def _prefix() -> bytes:
+    import pyarrow as pa
+
+    texts = pa.table({"a": [f"{'p' * MIB}{i}" for i in range(100)]})
+    return parquet(texts, 16, use_dictionary=False, column_encoding={"a": "DELTA_BYTE_ARRAY"})
+
+
+_ROW = "<row><c><v>1</v></c></row>"
+_HEADING = b",".join(b"x%d" % i for i in range(1_000)) + b"\n"
+
+QUICK: dict[str, Callable[[], bytes]] = {
+    "zeros.csv.gz": lambda: gzip_one_part(bytes(4 * MIB), 640),
+    "rows.csv.gz": lambda: gzipped(b"1,2,3\n" * 100_000, 4_000, b"a,b,c\n"),
+    "empty_cells.csv.gz": lambda: gzipped((b"," * 999 + b"\n") * 1_000, 60, _HEADING),
+    "cell.csv.gz": lambda: gzipped(b"a" * MIB, 2_000, b'a,b\n1,"'),
+    "wide_letter.csv.gz": lambda: gzipped(b'ab"cdefg,2\n' * 100_000, 40, 'a,b\n"😀",1\n'.encode()),
+    "keys.jsonl": lambda: "\n".join(json.dumps({f"k{i}": 1}) for i in range(16_000)).encode(),
+    "nested.jsonl.gz": lambda: gzip.compress(b'{"a": [' + b"[]," * (8 * MIB) + b"1]}\n"),
+    "list.json.gz": lambda: gzipped(b"{}," * MIB, 30, b"["),
+    "nulls.parquet": lambda: parquet(_nulls(20_000_000, "float32"), 1),
+    "spelled.parquet": lambda: parquet(_label(), 1, store_schema=False),
+    "page.parquet": lambda: parquet(
+        _cell(90 * MIB), 3, use_dictionary=False, compression="zstd", write_statistics=False
+    ),
+    "nothing.feather": lambda: feather(_nulls(400_000_000, "null"), 1, "lz4"),
+    "zeros.feather": lambda: feather(_zeros(1_000_000), 60, "zstd"),
+    "far.xlsx": _far,
+    "row_number.xlsx": lambda: excel('<row r="99999999999"><c><v>1</v></c><c><v>1</v></c></row>'),
+    "texts.xlsx": lambda: excel(_ROW, texts="<si/>" * 3_000_000),
+    "styles.xlsx": lambda: excel(_ROW, styles="<cellXfs>" + "<xf/>" * 2_000_000 + "</cellXfs>"),
+    "laughs.xlsx": _laughs,
+    "says.xlsx": lambda: excel_that_says(0xF0000000),
+}
+"""Bombs that are made at once, by the name of the file."""
+
+LARGE: dict[str, Callable[[], bytes]] = {
+    "line.csv.gz": lambda: gzipped(b"a," * MIB, 1_000),
+    "quoted.csv.gz": lambda: gzipped(b'"a ""b""",1\n' * 100_000, 1_000, b"a,b\n"),
+    "utf16.csv.gz": lambda: gzipped("1,é\n".encode("utf-16-le") * 100_000, 2_000, "a,b\n".encode("utf-16")),
+    "numbers.json.gz": lambda: gzipped(b"0," * MIB, 400, b'[{"a": ['),
+    "lines.jsonl.gz": lambda: gzipped(b'{"a": 1}\n' * 100_000, 3_000),
+    "rows.parquet": lambda: parquet(_zeros(10_000_000), 30),
+    "prefix.parquet": _prefix,
+    "list.parquet": lambda: parquet(_list(50_000_000), 6),
+    "lz4.feather": lambda: feather(_zeros(10_000_000), 30, "lz4"),
+    "cell.xlsx": lambda: excel(b"a" * MIB, sheet_times=700),
+    "no_cells.xlsx": lambda: excel("<row>" + "<c/>" * 10_000 + "</row>", sheet_times=10_000),
+    "one_row.xlsx": lambda: excel("<c/>" * 100_000, sheet_times=1_000),
+    "no_rows.xlsx": lambda: excel("<row/>" * 100_000, sheet_times=1_000),
+    "tags.xlsx": lambda: excel("<row>" + "<x/>" * 10_000 + "</row>", sheet_times=20_000),
+}
+"""Bombs that take seconds to make."""
+
+
+def write(folder: Path, bombs: dict[str, Callable[[], bytes]]) -> list[Path]:
     paths = []
-    for name, content in BOMBS[kind]().items():
+    for name, content in bombs.items():
         paths.append(folder / name)
-        paths[-1].write_bytes(content)
+        paths[-1].write_bytes(content())
     return paths

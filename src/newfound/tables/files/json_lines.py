@@ -54,7 +54,9 @@ def _records(decoded: Decoded, budget: Budget) -> Iterator[dict[str, Any]]:
         memory = decoded.text_size() + _memory_of(decoded.utf8)
         budget.check(memory, "it has {:,} bytes, and about {:,} cells", len(decoded.utf8), decoded.utf8.count(b","))
         for place, record in enumerate(_parsed(decoded.text, budget.source, ""), start=1):
-            yield _checked(record, budget.source, f", row {place}")
+            if type(record) is not dict:
+                raise _no_object(record, budget.source, f", row {place}")
+            yield record
         return
     # most files fit as a whole, so that their lines need not be counted one by one
     objects = _OBJECT * (decoded.utf8.count(b"\n") + 1)  # which are thrown away
@@ -69,8 +71,13 @@ def _records(decoded: Decoded, budget: Budget) -> Iterator[dict[str, Any]]:
                 number - 1,
                 len(line),
             )
-        where = f", line {number}"
-        yield _checked(_parsed(line, budget.source, where), budget.source, where)
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = _parsed(line, budget.source, f", line {number}")
+        if type(record) is not dict:
+            raise _no_object(record, budget.source, f", line {number}")
+        yield record
 
 
 def _memory_of(text: bytes) -> int:
@@ -79,10 +86,8 @@ def _memory_of(text: bytes) -> int:
     return _VALUE * (text.count(b",") + n_objects) + _LIST * text.count(b"[") + _OBJECT * n_objects
 
 
-def _checked(record: Any, source: str, where: str) -> dict[str, Any]:
-    if not isinstance(record, dict):
-        raise InputError(f'{source}{where} holds {shown(record)}, but expected an object such as {{"size": 1}} a line.')
-    return record
+def _no_object(record: Any, source: str, where: str) -> InputError:
+    return InputError(f'{source}{where} holds {shown(record)}, but expected an object such as {{"size": 1}} a line.')
 
 
 def _parsed(text: str, source: str, where: str) -> Any:

@@ -68,17 +68,21 @@ class Decoded(NamedTuple):
         """
         raw = io.BytesIO(self.utf8)
         raw.seek(skipped)
-        with io.TextIOWrapper(raw, "utf-8", _LONE_SURROGATES, newline) as stream:
-            most = max(1, budget.left // _LINE_COST)
-            while line := stream.readline(most):
-                if len(line) == most:
-                    raise budget.exceeded(f"a line has more than {most:,} characters", 2 * _LINE_COST * most)
-                yield line
+        stream = io.TextIOWrapper(raw, "utf-8", _LONE_SURROGATES, newline)
+        most = max(1, budget.left // _LINE_COST)
+        return stream if len(self.utf8) < most else _short_lines(stream, most, budget)
 
     def head(self, n_characters: int) -> str:
         """Return the beginning of the text: more than `n_characters`, or all there is."""
         some = self.utf8[: 4 * (n_characters + 2)]  # no character takes more than four bytes
         return some.decode("utf-8", _LONE_SURROGATES if len(some) == len(self.utf8) else "ignore")
+
+
+def _short_lines(stream: io.TextIOWrapper, most: int, budget: Budget) -> Iterator[str]:
+    while line := stream.readline(most):
+        if len(line) == most:
+            raise budget.exceeded(f"a line has more than {most:,} characters", 2 * _LINE_COST * most)
+        yield line
 
 
 def decode(content: bytes, encoding: str | None, budget: Budget) -> Decoded:
