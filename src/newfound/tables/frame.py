@@ -216,7 +216,7 @@ def _read_together(X: Any, names: list[str], what: str) -> dict[str, NDArray[Any
         places = [place for place, kind in enumerate(kinds) if kind and kind in wanted]
         if len(places) > 1:
             part = X if len(places) == len(names) else X.iloc[:, places]
-            values = np.asfortranarray(_read_plain(part.to_numpy(np.bool_ if wanted == "b" else np.float64)))
+            values = np.asfortranarray(part.to_numpy(np.bool_ if wanted == "b" else np.float64))
             found |= {names[place]: values[:, column] for column, place in enumerate(places)}
     return found
 
@@ -264,9 +264,9 @@ def _objects(series: Any) -> NDArray[Any]:
         return arrow.cells_of(native)
     array = np.empty(len(series), dtype=object)
     same: dict[Any, Any] = {}
-    for start in range(0, len(series), CHUNK_ROWS):
-        some = series[start : start + CHUNK_ROWS].to_list()
-        array[start : start + len(some)] = [same.setdefault(one, one) if type(one) is str else one for one in some]
+    for rows in chunks(len(series)):
+        some = series[rows].to_list()
+        array[rows] = [same.setdefault(one, one) if type(one) is str else one for one in some]
     return array
 
 

@@ -73,7 +73,9 @@ def test_no_large_bomb_goes_off(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no such file")
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 def test_files_without_end(device: str) -> None:
-    with pytest.raises(InputError, match=f"^{device} takes more than 8 MiB of memory .it has more than 8,388,608 bytes"):
+    with pytest.raises(
+        InputError, match=f"^{device} takes more than 8 MiB of memory .it has more than 8,388,608 bytes"
+    ):
         read_file(Path(device), max_memory="8MiB")
 
 
