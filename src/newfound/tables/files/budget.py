@@ -56,10 +56,9 @@ class Budget:
     >>> budget.take(1000, "its content")
     >>> budget.left
     1047576
-    >>> budget.take(1 << 21, "2 rows of 131,072 columns")
+    >>> budget.check(1 << 21, "it has {:,} rows", 262_144)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    newfound.errors.InputError: table.csv takes more than 1 MiB of memory (2 rows of 131,072 columns). If that is what
-    you expect, raise the limit with max_memory='4MiB'.
+    newfound.errors.InputError: table.csv takes more than 1 MiB of memory (it has 262,144 rows). If ...
     """
 
     def __init__(self, memory: int, source: str) -> None:
