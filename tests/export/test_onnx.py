@@ -209,6 +209,9 @@ def test_what_cannot_be_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         nf.export_onnx(kmeans(), tmp_path / "model.onnx")
     with pytest.raises(nf.InputError, match="model='model', but expected a fitted discoverer"):
         nf.export_onnx("model", tmp_path / "model.onnx")
+    broken = kmeans().fit([["half \ud800"], ["green"]] * 30, integer_labels())
+    with pytest.raises(nf.InputError, match="half of a surrogate pair"):
+        nf.export_onnx(broken, tmp_path / "model.onnx")
     model = kmeans().fit(frame(), integer_labels())
     with pytest.raises(nf.InputError, match="path=3"):
         nf.export_onnx(model, 3)

@@ -12,7 +12,7 @@ from newfound.cli.options import JsonOption
 from newfound.cli.output import Output
 
 PACKAGES = ("newfound", "torch", "numpy", "scipy", "scikit-learn", "narwhals", "safetensors")
-_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "openpyxl", "optuna", "newfound-lab")
+_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "openpyxl", "optuna", "onnx", "newfound-lab")
 
 
 def info(

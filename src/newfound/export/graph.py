@@ -131,7 +131,7 @@ class Graph:
             )
         name = f"constant_{len(self.constants)}"
         if array.dtype.kind in "UO":
-            texts = [text.encode() for text in array.ravel().tolist()]
+            texts = [_utf8(text) for text in array.ravel().tolist()]
             tensor = self._onnx.helper.make_tensor(name, self.type_of(array.dtype), array.shape, texts)
         else:
             tensor = self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
@@ -155,7 +155,7 @@ class Graph:
 
     def codes_of(self, texts: Value, codes: dict[str, int], otherwise: int) -> Value:
         """Look texts up; int64 of the same shape."""
-        keys, values = [key.encode() for key in codes], list(codes.values())
+        keys, values = [_utf8(key) for key in codes], list(codes.values())
         table = {"keys_strings": keys, "values_int64s": values, "default_int64": otherwise}
         return self.op("LabelEncoder", texts, domain=_ML, **table)
 
@@ -176,3 +176,11 @@ class Graph:
             return operand
         array = np.asarray(operand)
         return self.constant(array if array.dtype.kind in "iUO" else array.astype(np.float64))
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        what = f"ONNX cannot hold the text {text!r}: it has half of a surrogate pair. Correct it in the table"
+        raise InputError(f"{what}, and fit again.", parameter="model") from error
