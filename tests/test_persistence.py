@@ -550,6 +550,23 @@ def test_missing_file_folder_and_device(tmp_path: Path) -> None:
         refused(tmp_path / "fifo", "is not a file")
 
 
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99])
+def test_a_file_that_is_cut_while_it_is_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    path = tmp_path / "small.newfound"
+    nf.save(nf.KMeansDiscoverer(n_novel_classes=1).fit([[0.0], [1.0], [9.0], [8.0]], ["a", "a", None, None]), path)
+    read_header = persistence._read_header
+
+    def read_and_cut(file: Any, size: int) -> dict[str, Any]:
+        header = read_header(file, size)
+        os.truncate(path, int(share * size))
+        return header
+
+    monkeypatch.setattr(persistence, "_read_header", read_and_cut)
+    refused(path, "cut while it was being read")
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.numpy import load as from_safetensors
 from safetensors.numpy import save as to_safetensors
 
 import newfound
@@ -60,6 +61,10 @@ _MEANT_BEFORE: dict[str, dict[str, Any]] = {
     "ClassifierProjection": {"projection": "after"},
 }
 _DTYPES = ("F64", "F32", "I32")
+_LENGTH = 8  # bytes of a safetensors file that say how long its header is
+_LONGEST_HEADER = 100_000_000  # bytes; safetensors reads no longer ones
+_NOT_OURS = "it is not a model file written by newfound.save, or only a part of one"
+_WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)
 _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozenset}
 _ENCODER, _DISCOVERER, _CURATION, _LABELS = "encoder.", "discoverer.", "curation.", "labels"
 _MEMORY = "memory."
@@ -493,30 +498,54 @@ def _value_from_json(what: str, value: Any) -> Any:
 
 
 def _read(path: str) -> tuple[str, Arrays]:
-    """Read header and arrays; what the file claims to hold is compared with its size before memory is taken."""
+    """Read header and arrays; what the file claims to hold is compared with its size before memory is taken.
+
+    The bytes are read, not mapped into memory: a file that is cut while it is mapped ends the whole process.
+    """
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(os.stat(path).st_mode):
             raise ModelFileError("it is not a file.")
-        with safe_open(path, framework="numpy") as file:
-            text = (file.metadata() or {}).get(_METADATA_KEY)
-            if text is None:
-                raise ModelFileError("it is a safetensors file, but not one that newfound.save has written.")
-            names = list(file.keys())
-            for name in names:
-                if file.get_slice(name).get_dtype() not in _DTYPES:
-                    raise ModelFileError(f"array {shown(name)} must be one of {', '.join(_DTYPES)}.")
-            # Asked for, not used: without memory for a huge file, numpy says so where safetensors would panic.
-            np.empty(found.st_size, dtype=np.uint8)
-            return text, {name: file.get_tensor(name) for name in names}
+        # what has become a pipe in the meantime would be waited for without end
+        with open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | _WITHOUT_WAITING)) as file:
+            size = os.fstat(file.fileno()).st_size
+            header = _read_header(file, size)
+            file.seek(0)
+            content = _read_exactly(file, size)
+        text = header.get("__metadata__", {}).get(_METADATA_KEY)
+        if text is None:
+            raise ModelFileError("it is a safetensors file, but not one that newfound.save has written.")
+        for name, array in header.items():
+            if name != "__metadata__" and array["dtype"] not in _DTYPES:
+                raise ModelFileError(f"array {shown(name)} must be one of {', '.join(_DTYPES)}.")
+        return text, from_safetensors(content)
     except SafetensorError as error:
-        raise ModelFileError(
-            f"it is not a model file written by newfound.save, or only a part of one ({error})."
-        ) from error
+        raise ModelFileError(f"{_NOT_OURS} ({error}).") from error
     except OSError as error:
         raise ModelFileError(f"{error.strerror or error}.") from error
-    except _NONSENSE as error:
+    except (*_NONSENSE, RecursionError) as error:
         raise ModelFileError(f"it cannot be read: {str(error) or type(error).__name__}") from error
+
+
+def _read_header(file: Any, size: int) -> dict[str, Any]:
+    """Read what a file says it holds; ModelFileError unless its size agrees."""
+    length = int.from_bytes(_read_exactly(file, min(size, _LENGTH)), "little")
+    if not 2 <= length <= min(size - _LENGTH, _LONGEST_HEADER):
+        raise ModelFileError(f"{_NOT_OURS} (its header is too long for it).")
+    header: dict[str, Any] = json.loads(_read_exactly(file, length), object_pairs_hook=_unique_keys)
+    ends = [array["data_offsets"][1] for name, array in header.items() if name != "__metadata__"]
+    if max(ends, default=0) != size - _LENGTH - length:
+        raise ModelFileError(f"{_NOT_OURS} (its arrays do not fill it).")
+    return header
+
+
+def _read_exactly(file: Any, size: int) -> bytes:
+    parts = []
+    while size and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    if size:
+        raise ModelFileError(f"{_NOT_OURS} (it was cut while it was being read).")
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _write(path: str, data: bytes) -> None:

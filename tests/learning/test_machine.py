@@ -1,16 +1,20 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import newfound as nf
-from newfound.learning import trainer
+from newfound.learning import machine, trainer
 from newfound.learning.machine import in_parallel, one_thread, prepared_for, threads_for_table
 
 CPU = torch.device("cpu")
@@ -120,4 +124,34 @@ def test_a_fit_of_a_small_table_never_uses_more_than_one_thread(monkeypatch: pyt
     monkeypatch.setattr(trainer.PackedTrainer, "settle", noted)
     nf.TabularNCD(1, epochs=1, random_state=0).fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, -1, -1])
     assert used == [1]
+    assert torch.get_num_threads() == 2
+
+
+def work_of_many_threads() -> None:
+    rows = torch.ones(800, 800)
+    for _ in range(3):
+        (rows @ rows).exp().sum()
+
+
+def compute_in_one_thread() -> None:
+    with one_thread():
+        work_of_many_threads()
+
+
+def neighbours() -> None:
+    NearestNeighbors(n_neighbors=3, algorithm="brute").fit(np.ones((2_000, 8))).kneighbors(np.ones((2_000, 8)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+@pytest.mark.parametrize("work", [work_of_many_threads, compute_in_one_thread, neighbours])
+def test_a_forked_child_waits_for_no_thread_of_its_parent(work: Callable[[], None]) -> None:
+    work_of_many_threads()
+    neighbours()
+    with machine._TORCH._lock, machine._BLAS._lock:  # as another thread may hold them
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+            work()
+            os._exit(torch.get_num_threads())
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
     assert torch.get_num_threads() == 2

@@ -5,6 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from newfound.report.layout import drawn_rows, middle_of, place_rows
 
@@ -83,3 +86,20 @@ def test_the_middle_is_where_a_class_is_densest() -> None:
     dense = 0.5 + 0.01 * np.random.RandomState(3).normal(size=(20, 2))
     assert middle_of(np.concatenate([far, dense])) >= 3
     assert middle_of(far[:1]) == 0
+
+
+@pytest.mark.parametrize(("n", "d"), [(80, 4), (70, 1_500), (30, 3)])
+def test_the_map_is_made_in_one_thread_from_a_bounded_number_of_columns(
+    monkeypatch: pytest.MonkeyPatch, n: int, d: int
+) -> None:
+    seen = []
+
+    def look(pca: PCA, rows: np.ndarray) -> np.ndarray:
+        seen.append((max(one["num_threads"] for one in threadpool_info()), rows.shape[1]))
+        return rows[:, : pca.n_components]
+
+    monkeypatch.setattr(PCA, "fit_transform", look)
+    monkeypatch.setattr(TSNE, "fit_transform", lambda tsne, rows: rows[:, :2])
+    with threadpool_limits(2):
+        place_rows(np.random.RandomState(0).normal(size=(n, d)), generator())
+    assert seen == [(1, min(d, 1_000))]

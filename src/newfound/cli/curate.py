@@ -20,7 +20,7 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file
-from newfound.cli.writing import check_new
+from newfound.cli.writing import check_new, new_file
 from newfound.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def rename(
     output = Output(as_json)
     found = load_model(model)
     found.rename(_pairs(names, found))
-    _finish(found, place_of(model, out, force), output)
+    _finish(found, place_of(model, out, force), output, force=force)
 
 
 def merge(
@@ -71,7 +71,7 @@ def merge(
         raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
     found = load_model(model)
     found.merge([class_named(name, found) for name in classes], into=None if into is None else _typed(into, found))
-    _finish(found, place_of(model, out, force), output)
+    _finish(found, place_of(model, out, force), output, force=force)
 
 
 def split(
@@ -108,7 +108,7 @@ def split(
     )
     with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
         found.split(class_, parts, columns, training=training)
-    _finish(found, place_of(model, out, force), output)
+    _finish(found, place_of(model, out, force), output, force=force)
 
 
 def place_of(model: Path, out: Path | None, force: bool) -> Path:
@@ -121,10 +121,11 @@ def place_of(model: Path, out: Path | None, force: bool) -> Path:
     return model
 
 
-def _finish(found: BaseDiscoverer, path: Path, output: Output) -> None:
+def _finish(found: BaseDiscoverer, path: Path, output: Output, *, force: bool) -> None:
     import newfound
 
-    newfound.save(found, path)
+    with new_file(path, force=force) as fresh:
+        newfound.save(found, fresh)
     from newfound.cli.labelling import class_names
 
     names, n_known = class_names(found), len(found.known_classes_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,7 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output, counted, percent
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
-from newfound.cli.writing import check_new, new_file, write_labels
+from newfound.cli.writing import new_files, write_labels, writing_to
 from newfound.errors import InputError
 
 
@@ -61,22 +62,22 @@ def predict(
         raise InputError("Got --out - and --json, which both print to standard output; choose one of them.")
     if abstain is not None and not 0 <= abstain <= 1:
         raise InputError(f"Got --abstain {abstain:g}, but expected a probability from 0 to 1, such as 0.8.")
-    if not printed:
-        check_new(path, force=force)
-    found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
-    columns = read_columns(file, output)
-    from newfound.cli.labelling import label_rows
+    # held from the beginning, so that of two runs that would write the same file one ends at once
+    with nullcontext([None]) if printed else new_files({"--out": path}, force=force) as (fresh,):
+        found = load_model(model)
+        file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
+        columns = read_columns(file, output)
+        from newfound.cli.labelling import label_rows
 
-    with output.busy("Predicting"), output.speaking_of(table):
-        labelling = label_rows(found, columns, abstain=abstain, only_novel=only_novel)
-    beside = labelling.columns(file, output)
-    if printed:
-        write_labels(sys.stdout, file, beside)
-        sys.stdout.flush()  # while an error can still be told
-        return
-    with new_file(path, force=force) as fresh:
-        write_labels(fresh, file, beside)
+        with output.busy("Predicting"), output.speaking_of(table):
+            labelling = label_rows(found, columns, abstain=abstain, only_novel=only_novel)
+        beside = labelling.columns(file, output)
+        if fresh is None:
+            write_labels(sys.stdout, file, beside)
+            sys.stdout.flush()  # while an error can still be told
+            return
+        with writing_to(path):
+            write_labels(fresh, file, beside)
     classes, unsure = labelling.counts(), int(labelling.unsure.sum())
     n_novel = int(labelling.is_novel.sum())
     output.say(f"{counted(file.n_rows, 'row')}, {n_novel:,} of them of novel classes:")

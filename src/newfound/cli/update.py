@@ -22,11 +22,14 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output, counted, percent
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
-from newfound.cli.writing import check_new, new_file, write_labels
+from newfound.cli.writing import check_new, new_file, new_files, write_labels, writing_to
 from newfound.errors import InputError
 
 if TYPE_CHECKING:
+    from newfound.cli.labelling import Labelling
     from newfound.discoverers.base import BaseDiscoverer
+    from newfound.discoverers.update import Update
+    from newfound.tables import Table
     from newfound.tables.files import TableFile
 
 TargetOption = Annotated[
@@ -63,27 +66,20 @@ def update(
     output = Output(as_json)
     path = Path(f"{stem_of(table)}-labels.csv") if labels is None else labels
     place = place_of(model, out, force)
-    check_new(path, force=force, option="--labels")
-    found = load_model(model)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
-    y = None if target is None else _labels(file, target, unlabelled, found, output)
-    columns = read_columns(file, output, [] if target is None else [target])
-    with output.busy("Updating"), output.speaking_of(table):
-        told = found.update(columns, y)
-    from newfound import save
-    from newfound.cli.labelling import Labelling, class_names
+    # held from the beginning: of two runs that would change the same model, one would be lost
+    with new_files({"--labels": path, "--out": place}, force=force) as (fresh_labels, fresh_model):
+        found = load_model(model)
+        file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
+        y = None if target is None else _labels(file, target, unlabelled, found, output)
+        columns = read_columns(file, output, [] if target is None else [target])
+        with output.busy("Updating"), output.speaking_of(table):
+            told = found.update(columns, y)
+            beside = _labelling(found, columns, told).columns(file, output)
+        with writing_to(f"{path} and {place}"):
+            from newfound import save
 
-    names = class_names(found)
-    codes = [-1 if label is None else names.index(label) for label in _texts(told.to_dict()["labels"])]
-    proba = found.predict_proba(columns)
-    import numpy as np
-
-    places = np.array(codes)
-    probability = np.where(places < 0, proba.max(axis=1), proba[np.arange(len(places)), places])
-    beside = Labelling(places, probability, names, len(found.known_classes_)).columns(file, output)
-    with new_file(path, force=force, option="--labels") as fresh:
-        write_labels(fresh, file, beside)
-    save(found, place)
+            write_labels(fresh_labels, file, beside)
+            save(found, fresh_model)
     _print(told, output)
     output.say(f"Rows with their classes written to {path}")
     output.say(f"Model written to {place}")
@@ -173,6 +169,19 @@ def _labels(
         return [None if label is None else kind(label) for label in found.labels]
     except ValueError:
         raise InputError(f"The classes of the model are numbers, but {target!r} holds other labels.") from None
+
+
+def _labelling(found: BaseDiscoverer, columns: Table, told: Update) -> Labelling:
+    """Put together what the update says of each row, and how probable that is."""
+    import numpy as np
+
+    from newfound.cli.labelling import Labelling, class_names
+
+    names = class_names(found)
+    codes = np.array([-1 if label is None else names.index(label) for label in _texts(told.to_dict()["labels"])])
+    proba = found.predict_proba(columns)
+    probability = np.where(codes < 0, proba.max(axis=1), proba[np.arange(len(codes)), codes])
+    return Labelling(codes, probability, names, len(found.known_classes_))
 
 
 def _texts(labels: list[Any]) -> list[str | None]:

@@ -39,49 +39,76 @@ def new_folder(out: Path, files: Sequence[str], *, force: bool) -> Iterator[Path
     InputError
         At once, if the folder cannot be written to, or has such files without ``force``.
     """
-    import secrets
-    import shutil
+    from newfound.staging import clear_leftovers
+    from newfound.writing import filling
 
-    with writing_to(out):
-        _refuse_existing(out, files, force)
-        made = _make_parents(out)
-        there = out.is_dir()
-        fresh = (out if there else out.parent) / f".newfound-{secrets.token_hex(8)}.tmp"
-        fresh.mkdir()
+    made: list[Path] = []
     try:
-        yield fresh
-        with writing_to(out):
-            if there:
-                for name in files:
-                    os.replace(fresh / name, out / name)
-            else:
-                os.rename(fresh, out)
+        with contextlib.ExitStack() as stack:
+            with writing_to(out):
+                for folder in (out, out.parent):  # what was begun there may have to be undone first
+                    clear_leftovers(folder)
+                _refuse_existing(out, files, force)
+                made = _make_parents(out)
+                fresh = stack.enter_context(filling(out, files, replace=force))
+                _refuse_existing(out, files, force)  # another run may just have ended
+            yield fresh
+            with writing_to(out), _told_of_results(out, files):
+                stack.close()
     except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
         for folder in made:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         raise
-    shutil.rmtree(fresh, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def new_file(path: Path, *, force: bool, option: str = "--out") -> Iterator[Path]:
     """Give a path to write to, which becomes ``path`` once complete; InputError at once if that is not possible."""
-    with writing_to(path, option):
-        if path.is_dir():
-            raise InputError(f"Got {option} {path}, which is a folder; name a file in it.")
-        if path.exists() and not path.is_file():
-            raise InputError(f"Got {option} {path}, which is not a file that can be replaced; name another.")
-        if os.path.lexists(path) and not force:
-            raise InputError(f"{path} is there already; add --force to replace it, or name another file with {option}.")
-        if not os.access(path.parent, os.W_OK):
-            reason = "may not be written to" if path.parent.is_dir() else "is not there"
-            raise InputError(f"Got {option} {path}, but the folder {path.parent} {reason}; name another place.")
-    from newfound.writing import replacing
-
-    with writing_to(path, option), replacing(path) as fresh:
+    with new_files({option: path}, force=force) as (fresh,), writing_to(path, option):
         yield fresh
+
+
+@contextlib.contextmanager
+def new_files(places: Mapping[str, Path], *, force: bool) -> Iterator[tuple[Path, ...]]:
+    """Do what `new_file` does for several files, by their options: all of them are written, or none is."""
+    from newfound.staging import clear_leftovers
+    from newfound.writing import replacing_all
+
+    paths = list(places.values())
+    if len({os.path.realpath(path) for path in paths}) < len(paths):
+        raise InputError(f"Got {paths[0]} for both {' and '.join(places)}; name two files.")
+    option, names = next(iter(places)), " and ".join(map(str, paths))
+    with contextlib.ExitStack() as stack:
+        with writing_to(names, option):
+            for one, path in places.items():
+                clear_leftovers(Path(os.path.realpath(path)).parent)
+                _refuse_place(path, one, force)
+            fresh = stack.enter_context(replacing_all(paths, replace=force, exclusive=True))
+            for one, path in places.items():  # another run may just have ended
+                _refuse_place(path, one, force)
+        yield fresh
+        with writing_to(names, option):
+            try:
+                stack.close()
+            except FileExistsError as error:
+                raise _is_there(names, option) from error
+
+
+def _refuse_place(path: Path, option: str, force: bool) -> None:
+    if path.is_dir():
+        raise InputError(f"Got {option} {path}, which is a folder; name a file in it.")
+    if path.exists() and not path.is_file():
+        raise InputError(f"Got {option} {path}, which is not a file that can be replaced; name another.")
+    if os.path.lexists(path) and not force:
+        raise _is_there(path, option)
+    if not os.access(path.parent, os.W_OK):
+        reason = "may not be written to" if path.parent.is_dir() else "is not there"
+        raise InputError(f"Got {option} {path}, but the folder {path.parent} {reason}; name another place.")
+
+
+def _is_there(path: Path | str, option: str) -> InputError:
+    return InputError(f"{path} is there already; add --force to replace it, or name another file with {option}.")
 
 
 def check_new(path: Path, *, force: bool, option: str = "--out") -> None:
@@ -122,14 +149,27 @@ def _refuse_existing(out: Path, files: Sequence[str], force: bool) -> None:
         raise InputError(f"Got --out {out}, which is a file, but results need a folder; name another.")
     there = [name for name in files if os.path.lexists(out / name)]
     if there and not force:
-        raise InputError(
-            f"{out} has results already ({', '.join(there)}); add --force to replace them, or name another folder with "
-            "--out."
-        )
+        raise _has_results(out, there)
     others = [out / name for name in there if (out / name).exists() and not (out / name).is_file()]
     if others:
         what = "a folder" if others[0].is_dir() else "no file"
         raise InputError(f"{others[0]} is {what}, but a file of that name is to be written; move it away.")
+
+
+def _has_results(out: Path, there: Sequence[str]) -> InputError:
+    return InputError(
+        f"{out} has results already ({', '.join(there)}); add --force to replace them, or name another folder with "
+        "--out."
+    )
+
+
+@contextlib.contextmanager
+def _told_of_results(out: Path, files: Sequence[str]) -> Iterator[None]:
+    """Say that results are there, where they have come while this run was at work."""
+    try:
+        yield
+    except FileExistsError as error:
+        raise _has_results(out, [name for name in files if os.path.lexists(out / name)]) from error
 
 
 def _make_parents(out: Path) -> list[Path]:
@@ -140,10 +180,17 @@ def _make_parents(out: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def writing_to(place: Path, option: str = "--out") -> Iterator[None]:
+def writing_to(place: Path | str, option: str = "--out") -> Iterator[None]:
     """Turn what the system refuses into one line."""
+    from newfound.staging import BusyError
+
     try:
         yield
+    except BusyError as error:
+        raise InputError(
+            f"Another newfound is just now writing to {place}. Wait until it has ended, or name another place with "
+            f"{option}."
+        ) from error
     except OSError as error:
         raise InputError(
             f"Cannot write to {place}: {error.strerror or error}. Make room or allow writing there, or name another "

@@ -7,10 +7,14 @@ more. So several threads are used only where a product is large enough to be wor
 Numbers of threads belong to the whole process, at least in part: BLAS has one number, and torch gives the number that
 was set last to every thread that starts. Where several threads fit at once, none of them can set back what it found, as
 another may have set that. So the first to come remembers what all of them set back.
+
+A process that forks has its threads to itself: the child gets none of them, but the libraries take them for alive and
+wait for them without end. So a forked child computes in one thread.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -44,13 +48,27 @@ class _Shared:
     def last(self, put_back: Callable[[Any], None] | None = None) -> None:
         """Go; only the last to go has to put anything back."""
         with self._lock:
-            self._n_users -= 1
-            if not self._n_users and put_back is not None:
+            self._n_users = max(0, self._n_users - 1)  # a forked child may leave what only its parent has entered
+            if not self._n_users and put_back is not None and self._found is not None:
                 put_back(self._found)
 
 
 _TORCH, _BLAS = _Shared(), _Shared()
 _HERE = threading.local()  # whether this very thread has set torch to one thread already
+
+
+def _begin_in_forked_child() -> None:
+    """Use one thread from now on, and forget what threads of the parent were doing, which may have held the locks."""
+    global _TORCH, _BLAS, _HERE
+    from threadpoolctl import threadpool_limits
+
+    _TORCH, _BLAS, _HERE = _Shared(), _Shared(), threading.local()
+    torch.set_num_threads(1)
+    threadpool_limits(limits=1, user_api="openmp")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_forked_child)
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
+from sklearn.random_projection import SparseRandomProjection
 
+from newfound.learning.machine import one_thread
 from newfound.tables.sampling import sample
 
 Codes = NDArray[np.int64]
@@ -18,6 +20,7 @@ Floats = NDArray[np.float64]
 _FEW_ROWS = 60  # up to which principal components alone show more than neighbourhoods do
 _FEWEST_OF_CLASS = 40
 _COMPONENTS = 30
+_MOST_COLUMNS = 1_000  # of which principal components are found
 _PERPLEXITY = 30.0
 _ITERATIONS, _ANGLE = 400, 0.7  # a third faster than the usual values; as many neighbours stay together
 _NEIGHBOURS, _QUARTER = 12, 4  # by whose distance the middle of a class is found: so many, or a quarter of its rows
@@ -90,7 +93,17 @@ def place_rows(latent: Floats, rng: np.random.RandomState) -> Places:
     if min(n - 1, d) < 2:
         flat = varied if d else np.zeros((n, 1))
         return Places(_unit(np.column_stack([flat[:, 0], np.zeros(n)])), "its only direction")
-    n_components = min(_COMPONENTS, n - 1, d)
+    # In one thread, whatever the size: t-SNE takes hundreds of short steps, in each of which several threads would wait
+    # for one that another process keeps from running.
+    with one_thread():
+        return _place(varied, rng)
+
+
+def _place(varied: Floats, rng: np.random.RandomState) -> Places:
+    n, d = varied.shape
+    if d > _MOST_COLUMNS:  # distances stay about the same, and neither memory nor time grows with the table's width
+        varied = SparseRandomProjection(_MOST_COLUMNS, random_state=rng).fit_transform(varied)
+    n_components = min(_COMPONENTS, n - 1, varied.shape[1])
     leading = PCA(n_components, random_state=rng).fit_transform(varied)
     if n <= _FEW_ROWS:
         return Places(_unit(leading[:, :2]), "the first two principal components")
