@@ -90,7 +90,12 @@ def test_short_pandas_tables_read_as_long_ones(monkeypatch: pytest.MonkeyPatch) 
     rng = np.random.default_rng(0)
     columns = {f"{dtype}{n}": rng.integers(0, 2, 9).astype(dtype) for n in range(2) for dtype in "bhHqQefdgO"}
     table = pd.DataFrame(columns | {f"flag{n}": rng.random(9) < 0.5 for n in range(2)})
-    table = table.assign(word=list("abcabcabc"), nullable=pd.array([1, None, 3] * 3, dtype="Int8"), d0=np.nan)[::-1]
+    table = table.assign(
+        word=pd.Series(list("abcabcab") + [None], dtype="str"),
+        spelled=pd.array(["1.0", "x", None] * 3, dtype="string"),
+        gone=pd.array([None] * 9, dtype="str"),
+    )
+    table = table.assign(nullable=pd.array([1, None, 3] * 3, dtype="Int8"), d0=np.nan)[::-1]
     short = as_table(table)
     monkeypatch.setattr("newfound.tables.frame.CHUNK_ROWS", 0)
     assert_same_columns(short, as_table(table))

@@ -202,7 +202,7 @@ def _read_dataframe(X: Any, what: str) -> Table:
 
 
 def _read_together(X: Any, names: list[str], what: str) -> dict[str, NDArray[Any]]:
-    """Read numbers and booleans of a short pandas table at once: one by one takes longer than predicting its rows.
+    """Read numbers, booleans and texts of a short pandas table at once: one by one takes longer than to predict rows.
 
     Other columns, and those of other tables, are left out. A long table is read by column, without a copy.
     """
@@ -210,15 +210,20 @@ def _read_together(X: Any, names: list[str], what: str) -> dict[str, NDArray[Any
     if not is_pandas or getattr(X, "ndim", 0) != 2 or len(X) > CHUNK_ROWS:
         return {}
     _refuse_empty(X.shape, what)
-    kinds = [dtype.kind if isinstance(dtype, np.dtype) and dtype.itemsize <= 8 else "" for dtype in X.dtypes]
+    groups: dict[type, list[int]] = {}
+    for place, dtype in enumerate(X.dtypes):
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and dtype.itemsize <= 8:
+            groups.setdefault(np.bool_ if dtype.kind == "b" else np.float64, []).append(place)
+        elif type(dtype).__name__ == "StringDtype":
+            groups.setdefault(object, []).append(place)
     found: dict[str, NDArray[Any]] = {}
-    for wanted in ("iuf", "b"):
-        places = [place for place, kind in enumerate(kinds) if kind and kind in wanted]
-        if len(places) > 1:
-            part = X if len(places) == len(names) else X.iloc[:, places]
-            values = np.asfortranarray(part.to_numpy(np.bool_ if wanted == "b" else np.float64))
-            found |= {names[place]: values[:, column] for column, place in enumerate(places)}
-    return found
+    for kind, places in groups.items():
+        part = X if len(places) == len(names) else X.iloc[:, places]
+        values = np.asfortranarray(part.to_numpy(kind))
+        found |= {names[place]: values[:, column] for column, place in enumerate(places)}
+    return found | {
+        names[place]: cells.read_texts(found[names[place]], names[place]) for place in groups.get(object, ())
+    }
 
 
 def _unique_names(X: Any, what: str) -> list[str]:
