@@ -91,7 +91,7 @@ def test_short_pandas_tables_read_as_long_ones(monkeypatch: pytest.MonkeyPatch) 
     columns = {f"{dtype}{n}": rng.integers(0, 2, 9).astype(dtype) for n in range(2) for dtype in "bhHqQefdgO"}
     table = pd.DataFrame(columns | {f"flag{n}": rng.random(9) < 0.5 for n in range(2)})
     table = table.assign(
-        word=pd.Series(list("abcabcab") + [None], dtype="str"),
+        word=pd.Series([*"abcabcab", None], dtype="str"),
         spelled=pd.array(["1.0", "x", None] * 3, dtype="string"),
         gone=pd.array([None] * 9, dtype="str"),
     )

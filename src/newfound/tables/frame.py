@@ -221,9 +221,8 @@ def _read_together(X: Any, names: list[str], what: str) -> dict[str, NDArray[Any
         part = X if len(places) == len(names) else X.iloc[:, places]
         values = np.asfortranarray(part.to_numpy(kind))
         found |= {names[place]: values[:, column] for column, place in enumerate(places)}
-    return found | {
-        names[place]: cells.read_texts(found[names[place]], names[place]) for place in groups.get(object, ())
-    }
+    texts = [names[place] for place in groups.get(object, ())]
+    return found | {name: cells.read_texts(found[name], name) for name in texts}
 
 
 def _unique_names(X: Any, what: str) -> list[str]:
