@@ -1,7 +1,8 @@
 """Measure how fast rows are predicted: ``python -m newfound_lab.runner.predicting``.
 
 A TabularNCD learns from the first rows of covertype in one epoch, since predictions take as long after many. It then
-predicts the whole table from a data frame, and single rows; the same model, exported to ONNX, is run by onnxruntime.
+predicts the whole table from a data frame, and single rows; the same model, exported to ONNX, is run by
+onnxruntime where that is installed.
 ``--before src`` adds the sources of another version of newfound, given by their folder, in turn with the present ones.
 Everything is measured in processes of its own. Another program on the same machine changes the seconds of the clock,
 and hardly those of the processor.
@@ -24,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import newfound as nf
-from newfound.extras import load_extra
+from newfound.extras import is_installed, load_extra
 from newfound_lab.datasets.lookup import find_table
 from newfound_lab.datasets.registry import BENCHMARKS
 
@@ -103,7 +104,11 @@ def write_model_and_table(model: Path, table: Path) -> tuple[int, int]:
 
 def compare(model: Path, table: Path, n_rows: int, *, before: Path | None, threads: int, repeats: int) -> None:
     """Predict in every way, in turn, and print a line for each."""
-    ways: dict[str, Path | None] = {"now": None, "onnxruntime": None} | ({} if before is None else {"before": before})
+    ways: dict[str, Path | None] = {"now": None}
+    if is_installed("onnx") and is_installed("onnxruntime"):
+        ways["onnxruntime"] = None
+    if before is not None:
+        ways["before"] = before
     found: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
     for _ in range(repeats):  # in turn, so that a busy moment of the machine meets all of them
         for way, sources in ways.items():
