@@ -31,6 +31,7 @@ _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "hidden_class_score": "newfound.selection.hidden_classes",
     "hidden_class_scores": "newfound.selection.hidden_classes",
     "load": "newfound.persistence",
+    "predict_parquet": "newfound.scale",
     "read_table": "newfound.tables.files",
     "register_discoverer": "newfound.registry",
     "suggest_labels": "newfound.suggestions",
@@ -74,6 +75,7 @@ __all__ = [
     "hidden_class_scores",
     "load",
     "metrics",
+    "predict_parquet",
     "read_table",
     "register_discoverer",
     "save",
@@ -104,6 +106,7 @@ if TYPE_CHECKING:
     from newfound.persistence import load, save
     from newfound.registry import register_discoverer
     from newfound.report import write_report
+    from newfound.scale import predict_parquet
     from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
     from newfound.selection.n_classes import estimate_n_novel_classes
     from newfound.selection.space import Choice, Real, Whole

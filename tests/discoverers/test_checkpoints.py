@@ -134,7 +134,6 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(
     if damage == "changed":
         content[-5] ^= 1
     newest.write_bytes(content[: {"cut": len(content) // 2, "changed": None, "emptied": 0}[damage]])
-    (tmp_path / ".newfound-0123.tmp").write_bytes(b"half a file that a killed process left")
     rest = save_at(monkeypatch, 1, crash=False)
     with pytest.warns(UserWarning, match=rf"{newest.name} cannot be read .*goes on from the one before it"):
         assert_same(small().fit(X, y, checkpoint_dir=tmp_path), whole)

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, ClassVar, TypeVar
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Self, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from newfound.discoverers.fitted import Discovery
 from newfound.discoverers.network import NetworkDiscoverer
-from newfound.discoverers.parameters import check_integer, check_layers, pick_generator
+from newfound.discoverers.parameters import check_integer, check_layers, pick_device, pick_generator
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.errors import InputError
+from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.machine import threads_for_table
 from newfound.learning.members import MemberSettings
+from newfound.learning.shards import Shards
 from newfound.learning.trainer import Trained
+from newfound.routing.calibration import fit_temperature, rows_to_hold_out
+from newfound.tables import TableEncoder
+from newfound.tables.streams import is_stream, open_stream, summarise
 from newfound.tables.task import DiscoveryTask
 
 
@@ -26,11 +35,43 @@ class PackedDiscoverer(NetworkDiscoverer):
 
     # Parameters in which the members of `fit_together` may differ, besides random_state.
     _own_parameters: ClassVar[frozenset[str]] = frozenset()
+    # Whether `fit` takes a table that is read in batches.
+    _takes_streams: ClassVar[bool] = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_integer("self_training", self.self_training, low=0)
         check_layers("hidden_layers", self.hidden_layers)
+
+    def _fit(self, X: Any, y: Any, calibrate: bool, checkpoints: Checkpoints | None = None) -> Self:
+        if not (self._takes_streams and is_stream(X)):
+            return super()._fit(X, y, calibrate, checkpoints)
+        if not isinstance(y, str):
+            raise InputError.of("y", y, "the name of the column of the labels, where X is read from files or batches")
+        if self.unlabelled != "novel":
+            cure = "use 'novel', or fit a sample in memory"
+            raise InputError.of("unlabelled", self.unlabelled, "'novel' for a table that is read in batches", cure=cure)
+        self._check_all_parameters()
+        with open_stream(X, y) as stream:
+            summary = summarise(stream, TableEncoder() if self.encoder is None else self.encoder)
+            return super()._fit(summary, None, calibrate, checkpoints)
+
+    def _discover(self, prepared: Preparation) -> Discovery:
+        if prepared.stream is None:
+            return super()._discover(prepared)
+        task, summary, device = prepared.task, prepared.stream, pick_device(self.device)
+        held_out = rows_to_hold_out(task.codes, prepared.rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
+        learned = task.take(np.setdiff1d(np.arange(len(task.rows)), held_out))
+        trainer = self._trainer(self._member_settings())
+        with TemporaryDirectory(prefix="newfound-") as folder:
+            shards = Shards(Path(folder), task.layout, summary.stream.n_rows, device)
+            for rows, codes in summary.encoded(prepared.encoder, without=summary.rows[held_out]):
+                shards.add(rows, codes)
+            discovery = _discovery(trainer.train(learned, prepared.rng, prepared.checkpoints, shards))
+        temperature = 1.0
+        if len(held_out):
+            temperature = fit_temperature(discovery.state.proba(task.rows[held_out]), task.codes[held_out])
+        return replace(discovery, temperature=temperature, facts={"sampled_rows_": summary.rows})
 
     def _learn_from(self, task: DiscoveryTask, prepared: Preparation) -> Discovery:
         trainer = self._trainer(self._member_settings())

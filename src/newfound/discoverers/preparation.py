@@ -24,6 +24,7 @@ from newfound.selection.separating import separating_column
 from newfound.selection.source_columns import SourceColumns
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
 from newfound.tables.cells import missing_mask
+from newfound.tables.streams import Summary
 from newfound.tables.task import DiscoveryTask
 
 
@@ -55,6 +56,8 @@ class Preparation:
         A column that alone tells labelled from unlabelled rows.
     checkpoints : Checkpoints or None
         Where a training is kept while it goes on.
+    stream : Summary or None
+        The table that the task is a sample of, where it does not fit into memory.
     """
 
     encoder: TableEncoder
@@ -68,6 +71,7 @@ class Preparation:
     started: float
     separating: str | None
     checkpoints: Checkpoints | None = None
+    stream: Summary | None = None
 
     @property
     def routed(self) -> Routing | None:
@@ -79,17 +83,19 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Ch
     """Read table and labels as a discoverer's parameters say; InputError for what cannot be used."""
     started = time.monotonic()
     rng = pick_generator(discoverer.random_state)
-    if y is None and needs_known_classes(type(discoverer)):
+    if y is None and not isinstance(X, Summary) and needs_known_classes(type(discoverer)):
         raise _no_known_classes(discoverer, "requires y to be passed, but the target y is None")
-    table = as_table(X)
-    labels = read_labels(y, table.n_rows)
+    stream = X if isinstance(X, Summary) else None
+    table = as_table(X) if stream is None else stream.sample
+    labels = read_labels(y, table.n_rows) if stream is None else stream.labels
     if table.n_rows < 2:
         problem = f" has 1 sample (n_samples = {table.n_rows}), but at least 2 rows are needed; pass more rows."
         raise InputError(Message(TABLE, problem), expected="at least 2 rows", cure="pass more rows")
     _check_labels(discoverer, labels)
     _warn_of_the_target(table, labels)
     encoder = TableEncoder() if discoverer.encoder is None else clone(discoverer.encoder)
-    rows = encoder.fit_table(table).transform_table(table)
+    encoder = encoder.fit_table(table) if stream is None else stream.fit_encoder(encoder)
+    rows = encoder.transform_table(table)
     if checkpoints is not None:  # before anything is drawn from the generator
         checkpoints.open(run_facts(discoverer, rows, labels, calibrate), rng)
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
@@ -110,7 +116,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Ch
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)
     return Preparation(
-        encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating, checkpoints
+        encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating, checkpoints, stream
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -83,7 +84,11 @@ class MixedBatches:
         return rows[torch.cat(order, dim=1)[:, :needed]].view(streams.n_members, self.n_steps, share)
 
 
-class Passes:
+T = TypeVar("T")
+Part = TypeVar("Part")
+
+
+class Passes(Generic[T]):
     """Passes over the rows, one after the other, that know where they are and can go back there.
 
     Parameters
@@ -102,7 +107,7 @@ class Passes:
 
     def __init__(
         self,
-        draw: Callable[[], Iterator[Tensor]],
+        draw: Callable[[], Iterator[T]],
         streams: MemberStreams,
         *,
         n_steps: int | None = None,
@@ -110,12 +115,12 @@ class Passes:
     ) -> None:
         self._draw, self._streams = draw, streams
         self._n_steps, self._in_epoch = n_steps, in_epoch
-        self._batches: Iterator[Tensor] | None = None
+        self._batches: Iterator[T] | None = None
         self._start: list[Any] = []
         self._place = 0
         self.step = 0
 
-    def epoch(self, number: int) -> Iterator[Tensor]:
+    def epoch(self, number: int) -> Iterator[T]:
         """Go through the batches that are left of an epoch; epochs are numbered from 0."""
         if self._in_epoch is None or self._n_steps is None:
             while (batch := self._next()) is not None:
@@ -126,7 +131,7 @@ class Passes:
             if (batch := self._next()) is not None:
                 yield batch
 
-    def _next(self) -> Tensor | None:
+    def _next(self) -> T | None:
         """Return the next batch of the pass, None at its end; after that a new one begins."""
         if self._batches is None:
             self._start, self._place = self._streams.generators(), 0
@@ -155,3 +160,34 @@ class Passes:
             self._batches = self._draw()
             for _ in range(self._place):
                 next(self._batches)
+
+
+def passes_over(
+    parts: Sequence[Part], epoch: Callable[[Part, MemberStreams], Iterator[Tensor]], streams: MemberStreams
+) -> Passes[tuple[Part, Tensor]]:
+    """Make passes over the parts of a table, which are loaded when asked for, in random order.
+
+    Parameters
+    ----------
+    parts : sequence
+        With one part, members draw as if there were no parts.
+    epoch : callable
+        Cuts one part into batches of row numbers.
+    streams : MemberStreams
+    """
+
+    def draw() -> Iterator[tuple[Part, Tensor]]:
+        if len(parts) == 1:
+            part = parts[0]
+            yield from ((part, batch) for batch in epoch(part, streams))
+            return
+        # All that follows is drawn from streams of its own, since `Passes` wants nothing drawn after the first batch.
+        first, second = streams.permutation(1 << 16)[:, :2].T.tolist()
+        seeds = [(high << 16) + low for high, low in zip(first, second, strict=True)]
+        own = MemberStreams(seeds, device=streams.device)
+        for place in np.random.default_rng(seeds).permutation(len(parts)).tolist():
+            part = parts[place]
+            yield from ((part, batch) for batch in epoch(part, own))
+            del part  # before the next one is loaded
+
+    return Passes(draw, streams)

@@ -22,13 +22,13 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from newfound.errors import InputError, warn_user
+from newfound.staging import clear_leftovers
 from newfound.writing import replacing
 
 FORMAT = 1
 
 _KEY = "newfound"
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
-_LEFTOVER = ".newfound-*.tmp"  # what a killed process leaves of a file that it was writing
 _KEPT = 2
 _NOW = "now"
 
@@ -87,8 +87,7 @@ class Checkpoints:
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            for leftover in self.folder.glob(_LEFTOVER):
-                leftover.unlink(missing_ok=True)
+            clear_leftovers(self.folder)
             numbers = sorted(int(match[1]) for path in self.folder.iterdir() if (match := _NAME.fullmatch(path.name)))
         except OSError as error:
             problem = f"which cannot be used as a folder ({error.strerror or error})"

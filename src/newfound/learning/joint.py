@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from newfound.learning.augmentation import Views
-from newfound.learning.batches import MixedBatches, Passes
+from newfound.learning.batches import MixedBatches, passes_over
 from newfound.learning.losses import classification_loss, consistency_loss, pairwise_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
@@ -51,6 +52,34 @@ class JointSettings:
     batch_size: int = 512
     without: frozenset[str] = field(default_factory=frozenset)
 
+    @property
+    def weights(self) -> tuple[float | Sequence[float], float | Sequence[float]]:
+        """Both weights, of the classification and of the pairwise loss."""
+        return self.w1, self.w2
+
+
+class JointPart:
+    """Rows to train on: all of a table, or a part of one that does not fit into memory.
+
+    Parameters
+    ----------
+    codes : Tensor of shape (n,), int64
+        Known class of each row, -1 where unlabelled. Nothing else about the classes enters.
+    make_views : callable
+        Makes the `Views` of the rows, once they are needed.
+    batch_size : int
+    """
+
+    def __init__(self, codes: Tensor, make_views: Callable[[], Views], batch_size: int) -> None:
+        self.codes = codes
+        self.batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], batch_size)
+        self._make_views = make_views
+
+    @cached_property
+    def views(self) -> Views:
+        """The rows, and how to make views of them."""
+        return self._make_views()
+
 
 def train_jointly(
     network: DiscoveryNetwork,
@@ -76,11 +105,21 @@ def train_jointly(
     streams : MemberStreams
     progress : Progress
     """
-    n_known = int(codes.max()) + 1
-    targets = torch.where(codes < 0, n_known, codes)
-    batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings.batch_size)
-    w1, w2 = (torch.as_tensor(w, dtype=views.rows.dtype, device=codes.device) for w in (settings.w1, settings.w2))
-    pseudo_labels = _pseudo_labeller(settings, batches.n_unlabelled, codes.device)
+    train_on_parts(network, [JointPart(codes, lambda: views, settings.batch_size)], settings, streams, progress)
+
+
+def train_on_parts(
+    network: DiscoveryNetwork,
+    parts: Sequence[JointPart],
+    settings: JointSettings,
+    streams: MemberStreams,
+    progress: Progress,
+) -> None:
+    """Do the same with a table in parts, which are loaded one after the other."""
+    device, batches = parts[0].codes.device, parts[0].batches
+    # By the head and not by the codes, of which a part may lack the last.
+    bucket = network.classification.bias.shape[-1] - 1
+    w1, w2 = (torch.as_tensor(w, dtype=network.classification.bias.dtype, device=device) for w in settings.weights)
     network.train()
     encoder = list(network.encoder.parameters())
     classifier = adamw([*encoder, *network.classification.parameters()], settings.lr_classification)
@@ -88,17 +127,19 @@ def train_jointly(
         adamw([*encoder, *network.clustering.parameters()], settings.lr_clustering) if network.clustering else None
     )
     optimisers = [classifier] if clusterer is None else [classifier, clusterer]
-    passes = Passes(lambda: batches.epoch(streams), streams)
+    passes = passes_over(parts, lambda part, streams: part.batches.epoch(streams), streams)
     learner = Learner({"network": network}, optimisers, streams)
     layers = 2 * batches.batch_rows * network.widest_product
     similarities = batches.n_unlabelled**2 * network.n_latent
-    with prepared_for(streams.n_members * max(layers, similarities), codes.device):
-        for losses, index in steps(progress, "joint training", settings.epochs, passes, learner):
-            both = views.pair(index, streams)
-            _classification_step(network, both, targets[index], w1, settings.without, classifier, losses)
+    with prepared_for(streams.n_members * max(layers, similarities), device):
+        for losses, (part, index) in steps(progress, "joint training", settings.epochs, passes, learner):
+            both, codes = part.views.pair(index, streams), part.codes[index]
+            targets = torch.where(codes < 0, bucket, codes)
+            _classification_step(network, both, targets, w1, settings.without, classifier, losses)
             if clusterer is not None:
-                b, first = index.shape[1], batches.n_labelled
+                b, first = index.shape[1], part.batches.n_labelled
                 unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
+                pseudo_labels = _pseudo_labeller(settings, part.batches.n_unlabelled, device)
                 _clustering_step(network, unlabelled, w2, pseudo_labels, settings.without, clusterer, losses)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
-from newfound.learning.batches import Passes, rows_in_batch, shuffled_batches
+from newfound.learning.batches import passes_over, rows_in_batch, shuffled_batches
 from newfound.learning.corruption import corrupt
 from newfound.learning.losses import vime_losses
 from newfound.learning.machine import prepared_for
@@ -50,7 +50,7 @@ class PretrainingSettings:
 def pretrain(
     encoder: nn.Module,
     n_latent: int,
-    rows: Tensor,
+    rows: Tensor | Sequence[Tensor],
     groups: Tensor | None,
     settings: PretrainingSettings,
     streams: MemberStreams,
@@ -67,27 +67,31 @@ def pretrain(
         Maps (n_members, b, d) to (n_members, b, n_latent).
     n_latent : int
         Width of the latent representation.
-    rows : Tensor of shape (n, d)
-        All rows, labelled or not.
+    rows : Tensor of shape (n, d), or sequence of such
+        All rows, labelled or not; in parts where they do not fit into memory.
     groups : Tensor of shape (d,), int64, or None
         Columns that are corrupted together (see `corrupt`).
     settings : PretrainingSettings
     streams : MemberStreams
     progress : Progress
     """
-    d = rows.shape[1]
+    parts = [rows] if isinstance(rows, Tensor) else rows
+    d, device = parts[0].shape[1], parts[0].device
     mask_estimator = PackedLinear(streams.n_members, n_latent, d, streams)
     value_estimator = PackedLinear(streams.n_members, n_latent, d, streams)
     heads = nn.ModuleList([mask_estimator, value_estimator])
     optimiser = adamw([*encoder.parameters(), *heads.parameters()], settings.learning_rate)
-    b = rows_in_batch(rows.shape[0], settings.batch_size)
-    together = max(1, _AHEAD // (b * d))
-    passes = Passes(lambda: shuffled_batches(rows.shape[0], settings.batch_size, streams, together=together), streams)
+
+    def epoch(part: Tensor, streams: MemberStreams) -> Iterator[Tensor]:
+        together = max(1, _AHEAD // (rows_in_batch(part.shape[0], settings.batch_size) * d))
+        return shuffled_batches(part.shape[0], settings.batch_size, streams, together=together)
+
+    passes = passes_over(parts, epoch, streams)
     learner = Learner({"encoder": encoder, "heads": heads}, [optimiser], streams)
     encoder.train()
-    with prepared_for(streams.n_members * settings.batch_size * d * n_latent, rows.device):
-        for losses, index in steps(progress, "pretraining", settings.epochs, passes, learner):
-            for batch, corrupted, mask in corrupted_batches(index, rows, groups, settings, streams):
+    with prepared_for(streams.n_members * settings.batch_size * d * n_latent, device):
+        for losses, (part, index) in steps(progress, "pretraining", settings.epochs, passes, learner):
+            for batch, corrupted, mask in corrupted_batches(index, part, groups, settings, streams):
                 latent = encoder(corrupted)
                 reconstruction, mask_loss = vime_losses(mask_estimator(latent), mask, value_estimator(latent), batch)
                 optimiser.zero_grad()

@@ -13,8 +13,9 @@ from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.shards import TensorTask
 from newfound.learning.stages import Learner, steps
-from newfound.learning.trainer import PackedTrainer, TensorTask
+from newfound.learning.trainer import PackedTrainer
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear, PackedMLP, UnitLength
 from newfound.tables.task import DiscoveryTask
 

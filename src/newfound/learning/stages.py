@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,8 @@ from newfound.learning.batches import Passes
 from newfound.learning.checkpoints import Snapshot, named, within
 from newfound.learning.progress import EpochLosses, Progress
 from newfound.nn import MemberStreams
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,8 @@ class Learner:
 
 
 def steps(
-    progress: Progress, stage: str, n_epochs: int, passes: Passes, learner: Learner
-) -> Iterator[tuple[EpochLosses, Tensor]]:
+    progress: Progress, stage: str, n_epochs: int, passes: Passes[T], learner: Learner
+) -> Iterator[tuple[EpochLosses, T]]:
     """Go through the steps of a stage, each of which trains on one batch.
 
     Where there are checkpoints, they are written between steps. A stage that is finished in one has no steps, and its
@@ -85,8 +88,8 @@ def steps(
     ------
     losses : EpochLosses
         To which the losses of the step are to be added.
-    batch : Tensor of shape (n_members, b), int64
-        Row numbers.
+    batch : object
+        What the passes are made of.
     """
     checkpoints = progress.checkpoints
     first, begun = 0, None
@@ -106,14 +109,14 @@ def steps(
         checkpoints.finish(learner.result(), progress.state())
 
 
-def _under_way(epoch: int, losses: EpochLosses, passes: Passes, learner: Learner) -> Snapshot:
+def _under_way(epoch: int, losses: EpochLosses, passes: Passes[T], learner: Learner) -> Snapshot:
     tensors, facts = learner.state()
     sums, n_steps = losses.state()
     tensors |= named("losses", sums)
     return Snapshot(tensors, {**facts, "epoch": epoch, "passes": passes.state(), "losses": n_steps})
 
 
-def _go_on(kept: Snapshot, passes: Passes, learner: Learner) -> tuple[int, EpochLosses]:
+def _go_on(kept: Snapshot, passes: Passes[T], learner: Learner) -> tuple[int, EpochLosses]:
     """Restore what `_under_way` took; returns the epoch and its losses so far."""
     passes.restore(kept.facts["passes"])
     learner.restore(kept)  # after the passes, which draw from the streams to find their place

@@ -18,7 +18,8 @@ from newfound.learning.fitted import Arrays, Codes, FittedNetworks, Floats
 from newfound.learning.members import MemberSettings
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.progress import Progress
-from newfound.learning.trainer import PackedTrainer, TensorTask
+from newfound.learning.shards import TensorTask
+from newfound.learning.trainer import PackedTrainer
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.tables.state import finite_floats
 from newfound.tables.task import DiscoveryTask

@@ -9,12 +9,14 @@ from torch import Tensor
 
 from newfound.learning.augmentation import Views, majority_categories
 from newfound.learning.batches import MixedBatches
-from newfound.learning.joint import JointSettings, train_jointly
+from newfound.learning.joint import JointPart, JointSettings, train_jointly, train_on_parts
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.pretraining import PretrainingSettings, pretrain
 from newfound.learning.progress import Progress
-from newfound.learning.trainer import PackedTrainer, TensorTask
+from newfound.learning.shards import LazyList, Shards, TensorTask
+from newfound.learning.trainer import PackedTrainer
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
+from newfound.tables.layout import Layout
 
 _MIN_WIDTH = 16  # in fewer dimensions the directions of a narrow table's rows cannot tell its classes apart
 _POSITIVES = 1 / 3
@@ -46,19 +48,65 @@ class TabularNCDTrainer(PackedTrainer):
 
     def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
         """Train the network in place."""
-        rows, codes, layout = task
-        groups = torch.as_tensor(layout.groups, device=rows.device)
-        alone = None if layout.n_groups == rows.shape[1] else groups
-        pretraining = PretrainingSettings(epochs=self._pretrain_epochs)
-        pretrain(network.encoder, network.n_latent, rows, alone, pretraining, streams, progress)
+        self._pretrain(network, task.rows, task.layout, streams, progress)
         progress.announce("neighbour search")
-        categorical = torch.as_tensor(layout.categorical, device=rows.device)
-        views = _views(rows, codes, groups, categorical, self.settings.each("k_neighbors"))
-        n_novel = 0 if network.clustering is None else int(network.clustering.bias.shape[-1])
-        train_jointly(network, views, codes, self._joint_settings(codes, n_novel), streams, progress)
+        views = self._views(task, self._neighbours(task))
+        train_jointly(network, views, task.codes, self._joint_settings(network, task.codes), streams, progress)
 
-    def _joint_settings(self, codes: Tensor, n_novel: int) -> JointSettings:
+    def teach_in_shards(
+        self, network: DiscoveryNetwork, shards: Shards, streams: MemberStreams, progress: Progress
+    ) -> None:
+        """Train the network in place on a table that does not fit into memory."""
+        first = shards[0]
+        rows = LazyList(len(shards), lambda place: shards[place].rows)
+        self._pretrain(network, rows, first.layout, streams, progress)
+        settings = self._joint_settings(network, first.codes)
+
+        def part(place: int) -> JointPart:
+            task = shards[place]
+
+            def make_views() -> Views:
+                return self._views(task, shards.neighbours(place, lambda: self._neighbours(task)))
+
+            return JointPart(task.codes, make_views, settings.batch_size)
+
+        train_on_parts(network, LazyList(len(shards), part), settings, streams, progress)
+
+    def _pretrain(
+        self,
+        network: DiscoveryNetwork,
+        rows: Tensor | Sequence[Tensor],
+        layout: Layout,
+        streams: MemberStreams,
+        progress: Progress,
+    ) -> None:
+        groups = torch.as_tensor(layout.groups, device=self.device)
+        alone = None if layout.n_groups == layout.n_columns else groups
+        settings = PretrainingSettings(epochs=self._pretrain_epochs)
+        pretrain(network.encoder, network.n_latent, rows, alone, settings, streams, progress)
+
+    def _neighbours(self, task: TensorTask) -> Tensor:
+        """Neighbours by direction, as in the paper's published code; (n, k) for the largest k of the members."""
+        of_members = self.settings.each("k_neighbors")
+        k = max(of_members) if isinstance(of_members, Sequence) else of_members
+        return neighbours_within(torch.nn.functional.normalize(task.rows, dim=1), task.codes, k)
+
+    def _views(self, task: TensorTask, neighbours: Tensor) -> Views:
+        """Make the SMOTE-NC views of the training rows."""
+        rows, layout, k_neighbors = task.rows, task.layout, self.settings.each("k_neighbors")
+        of_members = k_neighbors if isinstance(k_neighbors, Sequence) else [k_neighbors]
+        own_k = None if len(of_members) == 1 else torch.tensor(of_members, device=rows.device)[:, None]
+        categorical = torch.as_tensor(layout.categorical, device=rows.device)
+        if not categorical.any():
+            return Views(rows, neighbours, own_k=own_k)
+        groups = torch.as_tensor(layout.groups, device=rows.device)
+        majorities = {k: majority_categories(rows, neighbours[:, :k], groups, categorical) for k in set(of_members)}
+        majority = majorities[of_members[0]] if own_k is None else torch.stack([majorities[k] for k in of_members])
+        return Views(rows, neighbours, categorical, majority, own_k)
+
+    def _joint_settings(self, network: DiscoveryNetwork, codes: Tensor) -> JointSettings:
         settings, batch_size = self.settings, self.settings["batch_size"]
+        n_novel = 0 if network.clustering is None else int(network.clustering.bias.shape[-1])
         batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], batch_size)
 
         def positives(top_k: float | None) -> int:
@@ -78,16 +126,3 @@ class TabularNCDTrainer(PackedTrainer):
             batch_size=batch_size,
             without=frozenset(settings["without"]),
         )
-
-
-def _views(rows: Tensor, codes: Tensor, groups: Tensor, categorical: Tensor, k_neighbors: int | Sequence[int]) -> Views:
-    """Make the SMOTE-NC views of the training rows."""
-    of_members = k_neighbors if isinstance(k_neighbors, Sequence) else [k_neighbors]
-    # Neighbours by direction, as in the paper's published code.
-    neighbours = neighbours_within(torch.nn.functional.normalize(rows, dim=1), codes, max(of_members))
-    own_k = None if len(of_members) == 1 else torch.tensor(of_members, device=rows.device)[:, None]
-    if not categorical.any():
-        return Views(rows, neighbours, own_k=own_k)
-    majorities = {k: majority_categories(rows, neighbours[:, :k], groups, categorical) for k in set(of_members)}
-    majority = majorities[of_members[0]] if own_k is None else torch.stack([majorities[k] for k in of_members])
-    return Views(rows, neighbours, categorical, majority, own_k)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,9 +26,9 @@ from newfound.learning.fitted import (
 from newfound.learning.members import MemberSettings
 from newfound.learning.progress import Progress
 from newfound.learning.self_training import SelfTrainingSettings, confident_classes, train_classifier
+from newfound.learning.shards import Shards, TensorTask
 from newfound.nn import DiscoveryNetwork, MemberStreams
 from newfound.tables.cells import shown
-from newfound.tables.layout import Layout
 from newfound.tables.task import DiscoveryTask
 
 _MAX_WIDTH = 1024  # of layers whose widths follow the number of columns
@@ -53,14 +53,6 @@ class Trained:
     found: Codes
     member_found: Codes
     history: list[dict[str, Any]]
-
-
-class TensorTask(NamedTuple):
-    """A `DiscoveryTask` on the device where it is trained: rows (n, d) float32, codes (n,) int64, and the layout."""
-
-    rows: Tensor
-    codes: Tensor
-    layout: Layout
 
 
 class PackedTrainer(ABC):
@@ -100,20 +92,36 @@ class PackedTrainer(ABC):
     def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
         """Train the network in place."""
 
+    def teach_in_shards(
+        self, network: DiscoveryNetwork, shards: Shards, streams: MemberStreams, progress: Progress
+    ) -> None:
+        """Train the network in place on a table that does not fit into memory."""
+        raise NotImplementedError
+
     def find(self, networks: FittedNetworks, task: DiscoveryTask, rng: np.random.RandomState) -> FittedNetworks:
         """Find the novel classes, where the training itself does not."""
         return networks
 
     # ---- training
 
-    def train(self, task: DiscoveryTask, rng: np.random.RandomState, checkpoints: Checkpoints | None = None) -> Trained:
-        """Train the members and bring them to one answer."""
+    def train(
+        self,
+        task: DiscoveryTask,
+        rng: np.random.RandomState,
+        checkpoints: Checkpoints | None = None,
+        shards: Shards | None = None,
+    ) -> Trained:
+        """Train the members, on shards where there are any, and bring them to one answer for a task."""
         seeds = rng.randint(2**31 - 1, size=self.settings.n_members).tolist()
-        parameters, progress = self.train_members(task, seeds, checkpoints)
+        parameters, progress = self.train_members(task, seeds, checkpoints, shards)
         return self.settle(parameters, task, rng, progress)
 
     def train_members(
-        self, task: DiscoveryTask, seeds: list[int], checkpoints: Checkpoints | None = None
+        self,
+        task: DiscoveryTask,
+        seeds: list[int],
+        checkpoints: Checkpoints | None = None,
+        shards: Shards | None = None,
     ) -> tuple[dict[str, Tensor], Progress]:
         """Train a member for each seed; returns the parameters of all of them, (n_members, ...) each."""
         streams = MemberStreams(seeds, device=self.device)
@@ -121,7 +129,10 @@ class PackedTrainer(ABC):
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
         progress = Progress(n_epochs, self.settings["verbose"], checkpoints)
         with progress, keeping_what_was_learned(progress.history):
-            self.teach(network, self._on_device(task), streams, progress)
+            if shards is None:
+                self.teach(network, self._on_device(task), streams, progress)
+            else:
+                self.teach_in_shards(network, shards, streams, progress)
         return parameters_of(network), progress
 
     def settle(

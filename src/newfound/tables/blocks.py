@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,7 @@ from newfound.errors import InputError, Message
 from newfound.tables import cells
 from newfound.tables.scaling import NumberScaler, NumericScaling
 from newfound.tables.schema import Column
+from newfound.tables.statistics import ColumnStatistics
 
 Floats = NDArray[np.float64]
 
@@ -161,6 +162,23 @@ def fit_block(column: Column, values: NDArray[Any], scaling: NumericScaling, max
     if column.kind == "boolean":
         return BooleanBlock.fit(column, values)
     return NumberBlock.fit(column, values, scaling)
+
+
+def refined(block: Block, statistics: ColumnStatistics, max_categories: int) -> Block:
+    """Return a block that was fitted to a sample with what is known of all cells of its column."""
+    missing = statistics.n_missing > 0
+    if isinstance(block, NumberBlock):
+        moments = statistics.moments
+        scaler = block.scaler.refined(moments.mean, moments.spread) if moments.n else block.scaler
+        return replace(block, scaler=scaler, indicator=block.indicator or missing)
+    if isinstance(block, BooleanBlock):
+        return replace(block, indicator=block.indicator or missing)
+    if isinstance(block, CategoryBlock) and statistics.texts.counts:
+        counts = statistics.texts.counts
+        ranked = sorted(counts, key=lambda text: (-counts[text], text))
+        other = len(ranked) > max_categories or not statistics.texts.is_exact
+        return CategoryBlock(block.column, tuple(ranked[:max_categories]), other, block.missing or missing)
+    return block
 
 
 def _numbers(column: Column, values: NDArray[Any]) -> Floats:

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from newfound.errors import InputError
 from newfound.parameters import check_choice, check_integer
 from newfound.tables import state
-from newfound.tables.blocks import Block, fit_block
+from newfound.tables.blocks import Block, fit_block, refined
 from newfound.tables.frame import Table, as_table, chunks, refuse_infinite
 from newfound.tables.layout import Layout, unique_names
 from newfound.tables.matching import match_columns
 from newfound.tables.scaling import NUMERIC_SCALINGS, NumericScaling, centre_and_spread
 from newfound.tables.schema import Kind, Schema, infer_schema
+from newfound.tables.statistics import ColumnStatistics
 
 __all__ = ["CategoricalScaling", "Layout", "TableEncoder"]
 
@@ -131,6 +132,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         layout = _layout_of(blocks)
         shift, scale = self._fit_categorical_scaling(table, schema, blocks, layout)
         self._set_fitted(schema, blocks, layout, shift, scale, named=table.named)
+        return self
+
+    def refine(self, sample: Table, statistics: Mapping[str, ColumnStatistics]) -> Self:
+        """Replace what was learned from a sample by what is known of all rows.
+
+        Parameters
+        ----------
+        sample : Table
+            What the encoder was fitted to.
+        statistics : dict of str to ColumnStatistics
+            Of all rows, for each column.
+        """
+        check_is_fitted(self)
+        blocks = [refined(block, statistics[block.column.name], self.max_categories) for block in self._blocks]
+        layout = _layout_of(blocks)
+        shift, scale = self._fit_categorical_scaling(sample, self.schema_, blocks, layout)
+        self._set_fitted(self.schema_, blocks, layout, shift, scale, named=self._named)
         return self
 
     def transform_table(self, table: Table, *, estimator_name: str | None = None) -> Floats:

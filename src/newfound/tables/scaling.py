@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -51,7 +51,7 @@ class NumberScaler:
     @classmethod
     def fit(cls, present: Floats, scaling: NumericScaling) -> NumberScaler:
         """Fit to the cells that are not missing, shape (m,), which may be none at all."""
-        values = _signed_log(present) if scaling == "signed_log" else present
+        values = signed_log(present) if scaling == "signed_log" else present
         unit = _unit_of(values)
         values = values / unit
         empty = np.empty(0)
@@ -61,6 +61,14 @@ class NumberScaler:
             mean = float(values.mean()) * unit if len(values) else 0.0
             return cls(scaling, unit, 0.0, 1.0, mean, empty, empty)
         return cls(scaling, unit, *centre_and_spread(values), 0.0, empty, empty)
+
+    def refined(self, centre: float, spread: float) -> NumberScaler:
+        """Return the same scaling with the mean and the deviation of more numbers than it was fitted to."""
+        if self.unit != 1.0 or self.scaling == "quantile":  # what such a scaling needs is not known of more numbers
+            return self
+        if self.scaling == "none":
+            return replace(self, neutral=centre)
+        return replace(self, centre=centre, spread=spread)
 
     def apply(self, values: Floats) -> Floats:
         """Scale numbers, shape (n,); NaN becomes the neutral value and everything else stays finite."""
@@ -78,7 +86,7 @@ class NumberScaler:
             places -= 0.5
             places *= UNIFORM_SCALE
             return places
-        scaled = (_signed_log(values) if self.scaling == "signed_log" else values) / self.unit
+        scaled = (signed_log(values) if self.scaling == "signed_log" else values) / self.unit
         scaled -= self.centre
         scaled /= self.spread
         # For a single row, the two take a fraction of the time of numpy.clip.
@@ -102,7 +110,8 @@ def _unit_of(present: Floats) -> float:
     return 1.0 if abs(exponent) <= _SAFE_EXPONENT else 2.0 ** (exponent - 1)
 
 
-def _signed_log(values: Floats) -> Floats:
+def signed_log(values: Floats) -> Floats:
+    """Return the logarithm of 1 + |x| with the sign of x, shape (n,)."""
     return np.copysign(np.log1p(np.abs(values)), values)
 
 

@@ -1,0 +1,108 @@
+"""Encoded rows on disk, in shards that fit into memory and are each like the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar, overload
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from newfound.tables.layout import Layout
+
+SHARD_ROWS = 1 << 17
+"""Most rows of a shard."""
+
+_SHARD_NUMBERS = 1 << 24  # numbers of a shard at most: 64 MiB
+
+
+class TensorTask(NamedTuple):
+    """A `DiscoveryTask` on the device where it is trained: rows (n, d) float32, codes (n,) int64, and the layout."""
+
+    rows: Tensor
+    codes: Tensor
+    layout: Layout
+
+
+T = TypeVar("T")
+
+
+class LazyList(Sequence[T]):
+    """Items that are made each time they are asked for, so that none is kept."""
+
+    def __init__(self, n: int, make: Callable[[int], T]) -> None:
+        self._n, self._make = n, make
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        """Make an item."""
+        return [self._make(one) for one in range(self._n)[place]] if isinstance(place, slice) else self._make(place)
+
+
+class Shards(LazyList[TensorTask]):
+    """A table in shards, to which each row was assigned at random, so that every shard is a sample of the table.
+
+    A table that is sorted by class or by time is thereby shuffled, once and on disk, and what is near a row in its
+    shard is near it in the table.
+
+    Parameters
+    ----------
+    folder : Path
+        Exists, and is empty.
+    layout : Layout
+        Of the rows.
+    n_rows : int
+        Rows of all shards together.
+    device : torch.device
+        Where shards are loaded to.
+    """
+
+    def __init__(self, folder: Path, layout: Layout, n_rows: int, device: torch.device) -> None:
+        self._folder, self._layout, self._device = folder, layout, device
+        most = max(1, min(SHARD_ROWS, _SHARD_NUMBERS // layout.n_columns))
+        super().__init__(max(1, -(-n_rows // most)), self.load)
+        self._generator = np.random.default_rng(1)  # not the user's seed: shards are a part of reading the table
+
+    def add(self, rows: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+        """Distribute rows (n, d) and their codes (n,) over the shards."""
+        single = rows.astype(np.float32)
+        places = self._generator.integers(len(self), size=len(rows))
+        order = np.argsort(places, kind="stable")
+        bounds = np.searchsorted(places[order], np.arange(len(self) + 1))
+        for shard in range(len(self)):
+            own = order[bounds[shard] : bounds[shard + 1]]
+            for path, array in ((self._rows(shard), single), (self._codes(shard), codes)):
+                with path.open("ab") as file:
+                    array[own].tofile(file)
+
+    def load(self, place: int) -> TensorTask:
+        """Load a shard."""
+        rows = np.fromfile(self._rows(place), dtype=np.float32).reshape(-1, self._layout.n_columns)
+        codes = np.fromfile(self._codes(place), dtype=np.int64)
+        return TensorTask(
+            torch.from_numpy(rows).to(self._device), torch.from_numpy(codes).to(self._device), self._layout
+        )
+
+    def neighbours(self, place: int, search: Callable[[], Tensor]) -> Tensor:
+        """Return the neighbours (n, k) of the rows of a shard, searched for the first time and kept on disk."""
+        path = self._folder / f"{place}.neighbours.npy"
+        if path.exists():
+            return torch.from_numpy(np.load(path)).to(self._device, torch.int64)
+        found = search()
+        np.save(path, found.to("cpu", torch.int32).numpy())
+        return found
+
+    def _rows(self, shard: int) -> Path:
+        return self._folder / f"{shard}.rows"
+
+    def _codes(self, shard: int) -> Path:
+        return self._folder / f"{shard}.codes"

@@ -1,0 +1,79 @@
+"""Prediction of tables that are larger than memory, from Parquet to Parquet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from newfound.discoverers.base import BaseDiscoverer
+from newfound.errors import InputError
+from newfound.extras import load_extra
+from newfound.tables.cells import shown
+from newfound.tables.streams import is_stream, open_stream
+from newfound.writing import replacing
+
+_OURS = ("class", "probability")
+
+
+def predict_parquet(
+    model: BaseDiscoverer, source: Any, path: str | os.PathLike[str], *, keep: Sequence[str] = ()
+) -> int:
+    """Predict a class for each row of a table that need not fit into memory, and write them as a Parquet file.
+
+    Parameters
+    ----------
+    model : discoverer
+        Fitted, in memory or on a stream.
+    source : str, path, or iterator of pyarrow.RecordBatch or pyarrow.Table
+        A Parquet file, a folder of them, or a pattern such as "2026-*.parquet".
+    path : str or path
+        The file to write. It appears once it is complete; one that is there already is then replaced.
+    keep : sequence of str, default=()
+        Columns of the table that are written too, such as one that identifies the rows.
+
+    Returns
+    -------
+    int
+        Number of rows. They are written in their order, with ``class``, ``probability`` and what was to be kept.
+
+    Examples
+    --------
+    >>> import newfound as nf
+    >>> model = nf.TabularNCD(5).fit("calls/2026-*.parquet", "kind")  # doctest: +SKIP
+    >>> nf.predict_parquet(model, "calls/2027-01.parquet", "classes.parquet", keep=["call"])  # doctest: +SKIP
+    1048576
+    """
+    model._check_is_fitted()
+    if not is_stream(source):
+        raise InputError.of("source", type(source).__name__, "a path, or an iterator of batches of pyarrow")
+    arrow = load_extra("pyarrow", "A table that is read batch by batch")
+    parquet = load_extra("pyarrow.parquet", "A table that is read batch by batch")
+    n_rows = 0
+    with open_stream(source, None) as stream, replacing(os.fspath(path)) as fresh:
+        writer = None
+        try:
+            for table, _ in stream.batches():
+                _check_kept(keep, table.column_names)
+                proba = model.predict_proba(table)
+                columns = {name: table[name] for name in keep}
+                columns["class"] = arrow.array(model.classes_[proba.argmax(axis=1)].tolist())
+                columns["probability"] = arrow.array(proba.max(axis=1))
+                batch = arrow.table(columns)
+                if writer is None:
+                    writer = parquet.ParquetWriter(fresh, batch.schema)
+                writer.write_table(batch)
+                n_rows += batch.num_rows
+        finally:
+            if writer is not None:
+                writer.close()
+    return n_rows
+
+
+def _check_kept(keep: Sequence[str], names: Sequence[str]) -> None:
+    for name in keep:
+        if name not in names:
+            cure = f"name some of its columns: {shown(list(names), 200)}"
+            raise InputError.of("keep", list(keep), problem=f"but the table has no column {name!r}", cure=cure)
+        if name in _OURS:
+            raise InputError.of("keep", list(keep), problem=f"but {name!r} is the name of a column of the result")

@@ -1,0 +1,173 @@
+"""Where the rows of a stream come from: Parquet files, or batches that are written to one first."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from newfound.errors import TABLE, InputError, Message
+from newfound.extras import load_extra
+from newfound.tables.cells import shown
+
+BATCH_ROWS = 65_536
+"""Rows that are read at a time."""
+
+_INDEX = re.compile(r"__index_level_\d+__")  # how pandas stores the numbers of its rows
+_PURPOSE = "A table that is read batch by batch"
+
+
+@dataclass(frozen=True)
+class TableStream:
+    """A table in Parquet files that all have the same columns.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        In the order in which they are read.
+    target : str or None
+        The column of the labels; None where there is none.
+    n_rows : int
+    """
+
+    paths: tuple[Path, ...]
+    target: str | None
+    n_rows: int
+
+    def batches(self) -> Iterator[tuple[Any, list[Any] | None]]:
+        """Read the rows from the first to the last.
+
+        Yields
+        ------
+        table : pyarrow.Table
+            At most ``BATCH_ROWS`` rows, without the labels.
+        labels : list or None
+            Cells of the column of the labels, where there is one.
+        """
+        arrow = load_extra("pyarrow", _PURPOSE)
+        parquet = load_extra("pyarrow.parquet", _PURPOSE)
+        for path in self.paths:
+            with _reading(path):
+                for batch in parquet.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS):
+                    table = arrow.Table.from_batches([batch])
+                    table = table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
+                    if self.target is None:
+                        yield table, None
+                    else:
+                        yield table.drop_columns([self.target]), table[self.target].to_pylist()
+
+
+def is_stream(X: Any) -> bool:
+    """Whether a table is given as a path, or as an iterator of Arrow batches."""
+    return isinstance(X, (str, os.PathLike, Iterator)) or type(X).__name__ == "RecordBatchReader"
+
+
+@contextmanager
+def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
+    """Open a table that is read batch by batch.
+
+    Parameters
+    ----------
+    source : str, path, or iterator of pyarrow.RecordBatch or pyarrow.Table
+        A Parquet file, a folder of them (also in folders within), or a pattern such as "2026-*.parquet". An iterator
+        can be read only once, so its batches are written to a temporary file.
+    target : str or None
+        The column of the labels.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, one is broken or has other columns than the first, or there is no such column.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        yield _of_files(_files(os.fspath(source)), target)
+        return
+    with tempfile.TemporaryDirectory(prefix="newfound-") as folder:
+        path = Path(folder) / "batches.parquet"
+        _write_batches(source, path)
+        yield _of_files([path], target)
+
+
+def _files(source: str) -> list[Path]:
+    path = Path(source)
+    if path.is_file():
+        return [path]
+    found = path.rglob("*.parquet") if path.is_dir() else (Path(name) for name in glob.glob(source, recursive=True))
+    files = sorted(one for one in found if one.is_file())
+    if not files:
+        expected = "a Parquet file, a folder with such files, or a pattern such as 'rows/*.parquet'"
+        raise InputError.of("X", source, expected, problem="which names no file")
+    return files
+
+
+def _of_files(paths: list[Path], target: str | None) -> TableStream:
+    parquet = load_extra("pyarrow.parquet", _PURPOSE)
+    first, n_rows = None, 0
+    for path in paths:
+        with _reading(path):
+            file = parquet.ParquetFile(path)
+        schema, n_rows = file.schema_arrow.remove_metadata(), n_rows + file.metadata.num_rows
+        if first is None:
+            first = schema
+            names = schema.names
+            if target is not None and target not in names:
+                cure = f"name one of its columns: {shown(names, 200)}"
+                raise InputError.of("y", target, problem=f"which is no column of {path}", cure=cure)
+        elif not schema.equals(first):
+            raise _other_columns(paths[0], path, first, schema)
+    if not n_rows:
+        raise InputError.about("X", "has no rows", "Pass files with rows.")
+    return TableStream(tuple(paths), target, n_rows)
+
+
+def _other_columns(first_path: Path, path: Path, first: Any, other: Any) -> InputError:
+    here, there = ({field.name: str(field.type) for field in schema} for schema in (first, other))
+    name = next((name for name in {**here, **there} if here.get(name) != there.get(name)), None)
+    if name is None:
+        what = "the columns are in another order"
+    else:
+        what = f"column {name!r} is {there.get(name, 'missing')} there and {here.get(name, 'missing')} in {first_path}"
+    return InputError(
+        Message(TABLE, f" has files with different columns: {path} differs, {what}. Make them alike, or leave it out."),
+        cure="make the files alike",
+    )
+
+
+def _write_batches(batches: Any, path: Path) -> None:
+    arrow = load_extra("pyarrow", _PURPOSE)
+    parquet = load_extra("pyarrow.parquet", _PURPOSE)
+    writer = None
+    try:
+        for batch in batches:
+            if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
+                problem = f"has an item of type {type(batch).__name__} among its batches"
+                raise InputError.about("X", problem, "Pass batches of pyarrow: RecordBatch or Table.")
+            table = arrow.table(batch) if isinstance(batch, arrow.Table) else arrow.Table.from_batches([batch])
+            if writer is None:
+                writer = parquet.ParquetWriter(path, table.schema)
+            elif not table.schema.equals(writer.schema):
+                raise _other_columns(Path("the first batch"), Path("a later batch"), writer.schema, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+    if writer is None:
+        raise InputError.about("X", "has no batches", "Pass at least one.")
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn what pyarrow says of a broken file into one clear line."""
+    arrow = load_extra("pyarrow", _PURPOSE)
+    try:
+        yield
+    except (arrow.ArrowException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        problem = f"{path} cannot be read as a Parquet file ({reason}); it may be cut short, get it again."
+        raise InputError(problem) from error
