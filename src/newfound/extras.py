@@ -10,7 +10,8 @@ from newfound.errors import MissingExtraError
 
 EXTRAS = {
     "matplotlib": "plot",
-    "onnx": "onnx",
+    "onnx": "export",
+    "onnxruntime": "export",
     "openpyxl": "excel",
     "optuna": "tune",
     "pandas": "data",

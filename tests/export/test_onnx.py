@@ -221,6 +221,6 @@ def test_what_cannot_be_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(nf.InputError, match="too large for ONNX"):
         nf.export_onnx(model, tmp_path / "model.onnx")
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(nf.MissingExtraError, match=r"pip install 'newfound\[onnx\]'"):
+    with pytest.raises(nf.MissingExtraError, match=r"pip install 'newfound\[export\]'"):
         nf.export_onnx(model, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
