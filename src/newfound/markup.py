@@ -7,6 +7,9 @@ from typing import TypeAlias
 
 Child: TypeAlias = "str | int | float | None"
 _VOID = frozenset({"br", "meta"})
+# Control characters, and those that turn the direction of what follows: a name would change the text around it.
+_TURNING = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_NOT_SHOWN = dict.fromkeys([*range(9), *range(14, 32), 11, 12, *range(127, 160), *_TURNING], " ")
 
 
 class Html(str):
@@ -41,11 +44,7 @@ def tag(name: str, /, *children: Child, **attributes: str | int | float | bool |
 def join(*children: Child) -> Html:
     """Put pieces of HTML and text one after the other."""
     return Html(
-        "".join(
-            child if isinstance(child, Html) else escape(str(child), quote=True)
-            for child in children
-            if child is not None
-        )
+        "".join(child if isinstance(child, Html) else _escaped(child) for child in children if child is not None)
     )
 
 
@@ -66,9 +65,18 @@ def scrolling(table: Html, name: str) -> Html:
     return tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name)
 
 
+def without_control(text: str) -> str:
+    """Return text without the characters that change what stands around it."""
+    return text.translate(_NOT_SHOWN)
+
+
+def _escaped(text: object) -> str:
+    return escape(without_control(str(text)), quote=True)
+
+
 def _attribute(item: tuple[str, str | int | float | bool | None]) -> str:
     name, value = item
     if value is None or value is False:
         return ""
     spelled = name.rstrip("_").replace("_", "-")
-    return f" {spelled}" if value is True else f' {spelled}="{escape(str(value), quote=True)}"'
+    return f" {spelled}" if value is True else f' {spelled}="{_escaped(value)}"'

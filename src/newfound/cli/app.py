@@ -20,7 +20,6 @@ from newfound.cli.estimate import estimate
 from newfound.cli.evaluate import evaluate
 from newfound.cli.explain import explain
 from newfound.cli.info import info
-from newfound.cli.output import printable
 from newfound.cli.predict import predict
 from newfound.cli.process import cannot_print
 from newfound.cli.to_labels import to_labels
@@ -28,6 +27,7 @@ from newfound.cli.tune import tune
 from newfound.cli.update import suggest, update
 from newfound.cli.wording import in_words
 from newfound.errors import InputError, NewfoundError, TrainingInterrupted
+from newfound.plain import printable
 
 OK, OUR_MISTAKE, USERS_MISTAKE, INTERRUPTED = 0, 1, 2, 130
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
@@ -145,6 +145,7 @@ def _write_log(program: str, arguments: Sequence[str] | None) -> str:
     versions = ", ".join(f"{name} {version_of(name)}" for name in PACKAGES)
     command = " ".join([program, *(sys.argv[1:] if arguments is None else arguments)])
     text = f"{now.isoformat(timespec='seconds')}\n{command}\n{versions}\n\n{traceback.format_exc()}"
+    text = "\n".join(map(printable, text.split("\n")))
     name = f"error-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
     for folder in (cache_folder, lambda: Path(tempfile.gettempdir())):
         try:

@@ -45,7 +45,7 @@ def rename(
         newfound rename newfound-attacks/model.newfound novel_0=worm novel_1=scan --force
     """
     output = Output(as_json)
-    found = load_model(model)
+    found = load_model(model, output)
     found.rename(_pairs(names, found))
     _finish(found, place_of(model, out, force), output, force=force)
 
@@ -69,7 +69,7 @@ def merge(
     output = Output(as_json)
     if len({name.strip() for name in classes}) < 2:
         raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
-    found = load_model(model)
+    found = load_model(model, output)
     found.merge([class_named(name, found) for name in classes], into=None if into is None else _typed(into, found))
     _finish(found, place_of(model, out, force), output, force=force)
 
@@ -101,7 +101,7 @@ def split(
     output = Output(as_json)
     if parts < 2:
         raise InputError(f"Got --parts {parts}, but a class is split into 2 or more.")
-    found = load_model(model)
+    found = load_model(model, output)
     class_ = class_named(name, found)
     columns = read_columns(
         read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output), output

@@ -11,6 +11,7 @@ import typer
 
 from newfound.cli.methods import build, check_method, check_novel_classes, read_settings
 from newfound.cli.options import (
+    EXACT,
     DecimalOption,
     DelimiterOption,
     DeviceOption,
@@ -20,6 +21,7 @@ from newfound.cli.options import (
     JsonOption,
     KindOption,
     MaxMemoryOption,
+    NamesOption,
     NovelClassesOption,
     SeedOption,
     SheetOption,
@@ -34,6 +36,7 @@ from newfound.errors import InputError
 from newfound.registry import registered
 
 if TYPE_CHECKING:
+    from newfound.cli.labelling import Naming
     from newfound.discoverers.base import BaseDiscoverer
 
 LABELS, MODEL, REPORT, RUN = FILES = ("labels.csv", "model.newfound", "report.html", "run.json")
@@ -83,6 +86,7 @@ def discover(
         ),
     ] = None,
     device: DeviceOption = "auto",
+    names: NamesOption = None,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
@@ -115,13 +119,16 @@ def discover(
     # Read before the folder is asked for, so that --force is never the cure for a mistake in the table.
     form = Format(delimiter, encoding, decimal, sheet, max_memory)
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
+    from newfound.cli.labelling import Naming
+
+    naming = Naming.chosen(names, default=EXACT)
     with new_folder(folder, FILES, force=force) as fresh:
         _introduce(task, output)
         parameters = {"device": device, "time_limit": time_limit, "unlabelled": rows}
         model = _fit(task, output, used, n_novel, tuned, seed=seed, checkpoint=checkpoint, **parameters)
         fitted = time.perf_counter()
         with writing_to(folder):
-            facts = _write_results(fresh, task, model, used, seed, output)
+            facts = _write_results(fresh, task, model, used, seed, output, naming)
             facts["started"] = started.isoformat(timespec="seconds")
             facts["seconds"] = {"fit": round(fitted - begin, 2), "all": round(time.perf_counter() - begin, 2)}
             write_json(fresh / RUN, {**facts, "notes": output.notes})
@@ -182,7 +189,7 @@ def _fit(
 
 
 def _write_results(
-    fresh: Path, task: PartlyLabelled, model: BaseDiscoverer, method: str, seed: int, output: Output
+    fresh: Path, task: PartlyLabelled, model: BaseDiscoverer, method: str, seed: int, output: Output, naming: Naming
 ) -> dict[str, Any]:
     """Write labels, model and report; returns the facts of the run."""
     import newfound
@@ -201,7 +208,7 @@ def _write_results(
         report = report_facts(model, reading, labels, title=title, random_state=seed)
         (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
         doubts = RowDoubts.of(reading, labels).texts()
-    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output, doubts))
+    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output, doubts, naming=naming))
     return run_facts(task, method, seed, model, labelling, report)
 
 
@@ -224,14 +231,14 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
     if facts["routing"] is not None:
         from newfound.report.wording import routing_in_words, share_in_words
 
-        output.say(f"\n{routing_in_words(facts['routing'])}")
+        output.say("", f"{routing_in_words(facts['routing'])}")
         output.say(f"Share of known classes among them: {share_in_words(facts['routing'])}.")
     likely = ""
     if estimate is not None:
         low, high = estimate["interval"]
         likely = " (estimated)" if low == high else f" (estimated; likely {low} to {high})"
     if novel:
-        output.say(f"\n{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
+        output.say("", f"{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
         agreement = "stability" if any(one["source"] == "bootstraps" for one in novel) else "agreement"
         output.table(
             ("class", "rows", "share", agreement, "unsure", "what marks it"),
@@ -240,7 +247,7 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         )
         _explain_agreement(novel, agreement, output)
     else:
-        output.say("\nNo novel class.")
+        output.say("", "No novel class.")
     if to_known:
         some = ", ".join(f"{name} ({n:,})" for name, n in list(to_known.items())[:5])
         more = f" and {len(to_known) - 5} more classes" if len(to_known) > 5 else ""
@@ -248,7 +255,7 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         what = "were given" if is_mixed else "look like"
         output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} {what} known classes: {some}{more}.")
     _tell_doubts(facts["doubts"], output)
-    output.say(f"\nResults in {folder}, after {facts['seconds']['all']:.0f} seconds:")
+    output.say("", f"Results in {folder}, after {facts['seconds']['all']:.0f} seconds:")
     output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
     n_doubted = facts["doubted_rows"]["any"]
     doubted = f" ({counted(n_doubted, 'row')})" if n_doubted else ""
@@ -274,7 +281,7 @@ def _tell_doubts(doubts: Sequence[Mapping[str, Any]], output: Output) -> None:
     """Print what the report says before one relies on the result: first of the whole, then of some classes."""
     if not doubts:
         return
-    output.say("\nBefore you rely on it:")
+    output.say("", "Before you rely on it:")
     for one in doubts:
         if one["class"] is None:
             output.say(f"- {one['doubt']}")

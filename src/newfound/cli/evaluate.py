@@ -43,7 +43,7 @@ def evaluate(
         newfound evaluate model.newfound test.csv --target attack
     """
     output = Output(as_json)
-    found = load_model(model)
+    found = load_model(model, output)
     file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     from newfound.cli.labelling import label_rows
     from newfound.discoverers.reading import Reading

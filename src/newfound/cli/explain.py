@@ -59,7 +59,7 @@ def explain(
     for path, option in ((html, "--html"), (report, "--report")):
         if path is not None:
             check_new(path, force=force, option=option)
-    found = load_model(model)
+    found = load_model(model, output)
     file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     columns = read_columns(file, output)
     labels = None
@@ -73,7 +73,7 @@ def explain(
     with output.busy("Explaining"), output.speaking_of(table, target):
         reading = Reading.of(found, columns)
         explanation = newfound.explain(found, reading, random_state=seed)
-    output.say(str(explanation))
+    output.say(*str(explanation).split("\n"))
     if html is not None:
         with new_file(html, force=force, option="--html") as fresh:
             page = document(f"Novel classes in {table.name}", explanation._repr_html_())

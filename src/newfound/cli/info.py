@@ -23,7 +23,7 @@ def info(
 ) -> None:
     """Show versions, device and folders; or what a model holds."""
     output = Output(as_json)
-    facts = _installed() if model is None else _model_facts(model)
+    facts = _installed() if model is None else _model_facts(model, output)
     width = max(map(len, facts))
     for name, value in facts.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
@@ -53,10 +53,10 @@ def _installed() -> dict[str, Any]:
     }
 
 
-def _model_facts(path: Path) -> dict[str, Any]:
+def _model_facts(path: Path, output: Output) -> dict[str, Any]:
     from newfound.cli.reading import load_model
 
-    model = load_model(path)
+    model = load_model(path, output)
     columns = [f"{column.name} ({column.kind})" for column in model.encoder_.schema_.used]
     return {
         "model": str(path),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.cli.output import Output
+from newfound.cli.options import EXACT, SAFE
+from newfound.cli.output import Output, counted
 from newfound.discoverers.reading import Reading
+from newfound.plain import safe_names, spreadsheet_safe
 from newfound.tables.cells import text_of
 
 if TYPE_CHECKING:
@@ -19,6 +22,40 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("class", "probability", "is_novel")
 _DOUBT = "doubt"
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How names of classes are written to a file that a spreadsheet may open.
+
+    Parameters
+    ----------
+    exact : bool
+        Whether names are written as they are; otherwise so that no spreadsheet takes one for a formula.
+    own : frozenset of str
+        Names that stand in the user's own table, which are written as they are.
+    """
+
+    exact: bool
+    own: frozenset[str] = frozenset()
+
+    @classmethod
+    def chosen(cls, given: str | None, *, default: str = SAFE, own: Iterable[Any] = ()) -> Naming:
+        """Read the option --names."""
+        return cls((given or default) == EXACT, frozenset(str(one) for one in own if one is not None))
+
+    def written(self, names: Sequence[str], output: Output) -> list[str]:
+        """Return names as they are written, with a note where they are not what they were."""
+        if self.exact:
+            return list(names)
+        safe = safe_names(names, self.own)
+        n_changed = sum(one != name for one, name in zip(safe, names, strict=True))
+        if n_changed:
+            output.note(
+                f"{counted(n_changed, 'class name')} of the model could be run by a spreadsheet or steer a terminal, "
+                "and is written with a quote before it or spaces in it; --names exact writes names as they are."
+            )
+        return safe
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +93,9 @@ class Labelling:
         """Name of each row's class; "" where the model was too unsure."""
         return ["" if code < 0 else self.classes[code] for code in self.codes.tolist()]
 
-    def columns(self, file: TableFile, output: Output, doubts: list[str] | None = None) -> dict[str, list[str]]:
+    def columns(
+        self, file: TableFile, output: Output, doubts: list[str] | None = None, *, naming: Naming
+    ) -> dict[str, list[str]]:
         """Return what is written beside the rows of a file; names that it has get a prefix, with a note.
 
         Parameters
@@ -65,6 +104,8 @@ class Labelling:
         output : Output
         doubts : list of str, optional
             What speaks against the class of each row; "" where nothing does.
+        naming : Naming
+            How names of classes are written.
         """
         wanted = (*_COLUMNS, *([_DOUBT] if doubts is not None else []))
         names, taken = list(wanted), file.names
@@ -77,8 +118,11 @@ class Labelling:
         if file.has_decimal_commas():
             probabilities = (one.replace(".", ",") for one in probabilities)
         novel = ("true" if one else "false" for one in self.is_novel.tolist())
+        written = naming.written(self.classes, output)
+        if doubts is not None and not naming.exact:
+            doubts = [spreadsheet_safe(one) for one in doubts]
         return {
-            names[0]: self.names,
+            names[0]: ["" if code < 0 else written[code] for code in self.codes.tolist()],
             names[1]: [*probabilities],
             names[2]: ["" if unsure else one for one, unsure in zip(novel, self.unsure.tolist(), strict=True)],
             **({names[3]: doubts} if doubts is not None else {}),

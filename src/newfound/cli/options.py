@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from newfound.errors import InputError
+
 TableArgument = Annotated[
     Path,
     typer.Argument(
@@ -62,6 +64,25 @@ MaxMemoryOption = Annotated[
         "--max-memory",
         metavar="SIZE",
         help="Most memory that reading may take, such as 4GB; by default what suits the machine and the file.",
+    ),
+]
+SAFE, EXACT = "safe", "exact"
+
+
+def _checked_names(given: str | None) -> str | None:
+    if given is not None and given not in (SAFE, EXACT):
+        raise InputError(f"Got --names {given}, but expected {SAFE} or {EXACT}.")
+    return given
+
+
+NamesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--names",
+        metavar=f"{SAFE}|{EXACT}",
+        callback=_checked_names,
+        help="How class names are written: so that no spreadsheet runs them as a formula, or exactly as they are. By "
+        "default safe for names that come from a model, exact for those of your own table.",
     ),
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]

@@ -14,6 +14,7 @@ import typer
 
 from newfound.cli.wording import in_words, retold
 from newfound.errors import InputError, Message, TrainingInterrupted
+from newfound.plain import printable, printable_json
 
 
 class Output:
@@ -47,10 +48,10 @@ class Output:
                 if not self.as_json:
                     typer.echo(f"note: {text}", err=True)
 
-    def say(self, text: str = "") -> None:
-        """Print a sentence for people."""
+    def say(self, *lines: str) -> None:
+        """Print sentences for people, each on a line of its own whatever names are in it."""
         if not self.as_json:
-            typer.echo("\n".join(printable(line) for line in text.split("\n")))
+            typer.echo("\n".join(printable(line) for line in lines))
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequence[str] = ()) -> None:
         """Print a table for people; columns named in ``numbers`` are flush right."""
@@ -64,7 +65,9 @@ class Output:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for heading in headings:
             right = heading in numbers
-            table.add_column(Text(heading), justify="right" if right else "left", no_wrap=right, overflow="fold")
+            table.add_column(
+                Text(printable(heading)), justify="right" if right else "left", no_wrap=right, overflow="fold"
+            )
         for row in rows:
             table.add_row(*(Text(printable(str(cell))) for cell in row))
         console = Console(highlight=False)
@@ -154,16 +157,11 @@ class _Announcing:
         return getattr(self._stream, name)
 
 
-def printable(text: str) -> str:
-    """Return text on one line, without characters that a terminal would act upon."""
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
 def to_json(content: Mapping[str, Any], *, ensure_ascii: bool = True) -> str:
     """Return JSON that any program reads: without NaN, and with numpy's numbers, arrays and paths as plain values."""
     import json
 
-    return json.dumps(_plain(content), indent=2, ensure_ascii=ensure_ascii, allow_nan=False)
+    return printable_json(json.dumps(_plain(content), indent=2, ensure_ascii=ensure_ascii, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

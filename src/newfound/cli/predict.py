@@ -17,6 +17,7 @@ from newfound.cli.options import (
     JsonOption,
     MaxMemoryOption,
     ModelArgument,
+    NamesOption,
     SheetOption,
     TableArgument,
 )
@@ -40,6 +41,7 @@ def predict(
     only_novel: Annotated[
         bool, typer.Option("--only-novel", help="The rows are known to be of no known class: choose among novel ones.")
     ] = False,
+    names: NamesOption = None,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
@@ -64,14 +66,15 @@ def predict(
         raise InputError(f"Got --abstain {abstain:g}, but expected a probability from 0 to 1, such as 0.8.")
     # held from the beginning, so that of two runs that would write the same file one ends at once
     with nullcontext([None]) if printed else new_files({"--out": path}, force=force) as (fresh,):
-        found = load_model(model)
+        found = load_model(model, output)
         file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
         columns = read_columns(file, output)
-        from newfound.cli.labelling import label_rows
+        from newfound.cli.labelling import Naming, label_rows
 
+        naming = Naming.chosen(names)
         with output.busy("Predicting"), output.speaking_of(table):
             labelling = label_rows(found, columns, abstain=abstain, only_novel=only_novel)
-        beside = labelling.columns(file, output)
+        beside = labelling.columns(file, output, naming=naming)
         if fresh is None:
             write_labels(sys.stdout, file, beside)
             sys.stdout.flush()  # while an error can still be told

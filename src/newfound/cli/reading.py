@@ -98,15 +98,16 @@ def read_task(
     return PartlyLabelled(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
 
 
-def load_model(path: Path) -> BaseDiscoverer:
-    """Load a model; one line that says what to do where that is not possible."""
+def load_model(path: Path, output: Output) -> BaseDiscoverer:
+    """Load a model, and pass its warnings on; one line that says what to do where that is not possible."""
     from newfound import load
 
     if os.path.isdir(path):  # unlike Path.is_dir, it leaves complaints about what may not be read to load
         inside = path / "model.newfound"
         hint = f"; did you mean {inside}?" if inside.is_file() else "."
         raise InputError(f"{path} is a folder, but expected a model file{hint}")
-    return load(path)
+    with output.speaking_of(path):
+        return load(path)
 
 
 def _kinds(given: Sequence[str], file: TableFile) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from newfound.cli.options import (
     JsonOption,
     MaxMemoryOption,
     ModelArgument,
+    NamesOption,
     SheetOption,
     TableArgument,
     TargetOption,
@@ -28,7 +29,9 @@ from newfound.errors import InputError
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
-    from newfound.tables.files import TableFile
+    from newfound.tables.files import TableFile, Target
+
+_SPREADSHEETS = ("CSV", "Excel")
 
 
 def to_labels(
@@ -45,6 +48,7 @@ def to_labels(
             "--abstain", metavar="P", help="Leave rows unlabelled whose class is less probable than P, 0 to 1."
         ),
     ] = None,
+    names: NamesOption = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="The table to write; TABLE-next by default.")
     ] = None,
@@ -74,7 +78,7 @@ def to_labels(
         raise InputError(
             f"Got --out {path}, but {table} keeps its format; name a file that ends in {_ending(table) or 'nothing'}."
         )
-    found = load_model(model)
+    found = load_model(model, output)
     accepted = _accepted(accept, found)
     file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     from newfound.tables.files import read_target
@@ -86,7 +90,8 @@ def to_labels(
     with output.busy("Predicting"), output.speaking_of(table):
         predicted = found.to_labels(columns, accept=accepted, abstain=abstain)
     fresh_labels = _texts(predicted, given.unlabelled)
-    _write(file, path, target, fresh_labels, force=force)
+    written = _named(fresh_labels, file, given, names, output)
+    _write(file, path, target, written, force=force)
     _conclude(found, file, fresh_labels, int(given.unlabelled.sum()), path, output)
 
 
@@ -127,6 +132,20 @@ def _texts(predicted: Any, unlabelled: Any) -> list[str | None]:
         text_of(label) if free and not is_missing(label) and label != -1 else None
         for label, free in zip(predicted.tolist(), unlabelled.tolist(), strict=True)
     ]
+
+
+def _named(
+    labels: Sequence[str | None], file: TableFile, given: Target, names: str | None, output: Output
+) -> list[str | None]:
+    """Return labels as they are written: such that no spreadsheet runs them, where one may open the file."""
+    from newfound.cli.labelling import Naming
+
+    if file.format not in _SPREADSHEETS:
+        return list(labels)
+    distinct = sorted({label for label in labels if label is not None})
+    written = Naming.chosen(names, own=given.labels).written(distinct, output)
+    of = dict(zip(distinct, written, strict=True))
+    return [None if label is None else of[label] for label in labels]
 
 
 def _write(file: TableFile, path: Path, target: str, labels: Sequence[str | None], *, force: bool) -> None:

@@ -16,6 +16,7 @@ from newfound.cli.options import (
     JsonOption,
     MaxMemoryOption,
     ModelArgument,
+    NamesOption,
     SheetOption,
     TableArgument,
     UnlabelledOption,
@@ -48,6 +49,7 @@ def update(
         typer.Option("--labels", metavar="FILE", help="CSV with the class of each row; TABLE-labels.csv by default."),
     ] = None,
     out: OutOption = None,
+    names: NamesOption = None,
     delimiter: DelimiterOption = None,
     encoding: EncodingOption = None,
     decimal: DecimalOption = None,
@@ -68,13 +70,16 @@ def update(
     place = place_of(model, out, force)
     # held from the beginning: of two runs that would change the same model, one would be lost
     with new_files({"--labels": path, "--out": place}, force=force) as (fresh_labels, fresh_model):
-        found = load_model(model)
+        found = load_model(model, output)
         file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
         y = None if target is None else _labels(file, target, unlabelled, found, output)
         columns = read_columns(file, output, [] if target is None else [target])
+        from newfound.cli.labelling import Naming
+
         with output.busy("Updating"), output.speaking_of(table):
             told = found.update(columns, y)
-            beside = _labelling(found, columns, told).columns(file, output)
+            naming = Naming.chosen(names, own=[] if y is None else y)
+            beside = _labelling(found, columns, told).columns(file, output, naming=naming)
         with writing_to(f"{path} and {place}"):
             from newfound import save
 
@@ -119,7 +124,7 @@ def suggest(
         raise InputError(f"Got --number {n}, but expected 1 or more.")
     if out is not None:
         check_new(out, force=force)
-    found = load_model(model)
+    found = load_model(model, output)
     file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
     y = None if target is None else _labels(file, target, unlabelled, found, output)
     columns = read_columns(file, output, [] if target is None else [target])

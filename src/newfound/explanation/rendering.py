@@ -8,6 +8,7 @@ from typing import Any
 
 from newfound.explanation.wording import class_name, share_text, shortened
 from newfound.markup import Html, tag
+from newfound.plain import printable
 
 _WIDTH = 100
 _N_SHIFTS = 5  # differences shown of each kind
@@ -30,11 +31,13 @@ def as_text(facts: Mapping[str, Any]) -> str:
 
 def class_as_text(one: Mapping[str, Any]) -> str:
     """Return the plain values of one class as text for a terminal."""
-    lines = [_heading(one)]
+    lines = [printable(_heading(one))]
     for title, items in _parts(one):
-        lines.append(f"  {title}")
+        lines.append(f"  {printable(title)}")
         for item in items:
-            lines += wrap(item, _WIDTH, initial_indent="    - ", subsequent_indent="      ", break_long_words=False)
+            lines += wrap(
+                printable(item), _WIDTH, initial_indent="    - ", subsequent_indent="      ", break_long_words=False
+            )
     return "\n".join(lines)
 
 

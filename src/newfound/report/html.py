@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from newfound.markup import Html, document, join, tag
+from newfound.markup import Html, document, join, tag, without_control
 from newfound.pictures.style import FRAME, INK, KNOWN_COLOUR, MUTED_INK, NOVEL_COLOURS, PANEL
 from newfound.report import method, sections
 from newfound.report.figures import MAP_EDGE, MAP_HEIGHT, MAP_WIDTH, looks
@@ -84,7 +84,7 @@ def render(facts: Mapping[str, Any]) -> str:
 
 def safe_json(value: Any) -> str:
     """Write JSON that can stand inside a script element, whatever texts it holds."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = without_control(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
     for sign, spelled in _UNSAFE.items():
         text = text.replace(sign, spelled)
     return text

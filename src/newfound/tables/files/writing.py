@@ -93,10 +93,19 @@ def _write_excel(file: TableFile, stream: Any, place: int, cells: Sequence[Any])
     openpyxl = load_extra("openpyxl", "An Excel file", "save the table as CSV")
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet()
-    sheet.append(list(file.names))
+    sheet.append([_without_formula(openpyxl, sheet, name) for name in file.names])
     for row in zip(*_columns(file, place, cells), strict=True):
-        sheet.append(list(row))
+        sheet.append([_without_formula(openpyxl, sheet, cell) for cell in row])
     book.save(stream)
+
+
+def _without_formula(openpyxl: Any, sheet: Any, cell: Any) -> Any:
+    """Return a text that begins like a formula as a cell that is one no more than it was."""
+    if not (isinstance(cell, str) and cell.startswith("=")):
+        return cell
+    text = openpyxl.cell.WriteOnlyCell(sheet, cell)
+    text.data_type = "s"
+    return text
 
 
 def _write_arrow(file: TableFile, stream: Any, place: int, cells: Sequence[Any]) -> None:
