@@ -77,9 +77,10 @@ def test_what_is_told_of_a_table_is_safe_too(folder: Path, capsys: pytest.Captur
     }
 
 
-@pytest.mark.parametrize(
-    "command", [["predict"], ["predict", "--names", "exact"], ["update", "--out", "next.newfound"]]
-)
+COMMANDS_WITH_NAMES = [["predict"], ["predict", "--names", "exact"], ["update", "--out", "next.newfound"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS_WITH_NAMES)
 def test_names_of_a_model_are_no_formulas(
     stranger: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
