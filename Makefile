@@ -10,7 +10,7 @@ MEASURED_OPEN_WORLD := build/open_world
 WHEELS ?= wheels
 MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 
-.PHONY: install browser demo test coverage test-slow lint speed paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
+.PHONY: install browser demo test coverage test-slow lint audit speed paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
 
 install: $(VENV)/.installed-all
 
@@ -50,6 +50,11 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Known vulnerabilities of the pinned dependencies. It needs a network, and tools of its own that must not meet ours.
+audit: | $(VENV)/bin/python
+	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && build/audit/bin/pip install --quiet --disable-pip-version-check --retries 0 --timeout 5 pip-audit; }
+	build/audit/bin/pip-audit --no-deps --disable-pip --progress-spinner off --timeout 5 --requirement constraints.txt
 
 speed: install
 	$(BIN)/python -m newfound_lab.runner.speed
