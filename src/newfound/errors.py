@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from newfound.plain import printable
+
 _INSIDE = ("newfound", "newfound_lab", "sklearn", "contextlib", "typer", "click")
 _LONGEST_VALUE = 200  # characters of a value in a message; a table may stand where a name should
 
@@ -215,7 +217,9 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the line of the user's code from which newfound was called.
 
     However deep the call, and also through a scikit-learn pipeline, the warning names a line that the user can change.
+    Names in it, which may be a stranger's, cannot steer the terminal that it is printed on.
     """
+    message = Message(*(printable(part) if isinstance(part, str) else part for part in _parts(message)))
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from newfound.cli import demo as demo_module
 from newfound.cli import main
 from newfound.cli.app import run
 from newfound.cli.writing import new_folder
+from newfound.errors import InputError, warn_user
 
 START = "from newfound.cli import main; main()"
 
@@ -179,3 +182,39 @@ def test_who_ends_a_command_leaves_nothing_behind(tmp_path: Path, monkeypatch: p
         signal.signal(signal.SIGTERM, before)
     assert left.value.code == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_warning_that_no_command_takes_up_is_a_note(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def warn(out: Path) -> None:
+        warn_user("a class is called \x1b[31m\nforged")
+        warnings.warn("of another library", DeprecationWarning, stacklevel=1)
+        raise InputError("enough")
+
+    monkeypatch.setattr(demo_module, "_make_folder", warn)
+    assert run(["demo"]) == 2
+    assert capsys.readouterr().err == "note: a class is called  [31m forged\nnewfound: enough\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "There is not enough memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to"), "There is not enough memory"),
+        (OSError(errno.EMFILE, "Too many open files"), "Too many open files. Allow more"),
+        (OSError(errno.EIO, "Input/output error"), "The system refuses to go on: Input/output error"),
+        (OSError(errno.ENOSPC, "No space left on device"), "Cannot write: No space left"),
+    ],
+)
+def test_what_the_machine_lacks_is_no_mistake_of_ours(
+    error: Exception, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(out: Path) -> None:
+        raise error
+
+    monkeypatch.setattr(demo_module, "_make_folder", fail)
+    assert run(["demo"]) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"newfound: {line}")
+    assert printed.count("\n") == 1

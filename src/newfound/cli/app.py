@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,7 +89,8 @@ def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, nam
         a mistake of ours, after one line that names the file with the traceback; 130 after Ctrl-C.
     """
     try:
-        code = commands(args=None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
+        with _warnings_as_notes():
+            code = commands(args=None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
     except InputError as error:
         _complain(in_words(error.args[0]))
         return USERS_MISTAKE
@@ -115,6 +117,20 @@ def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, nam
         )
         return OUR_MISTAKE
     return code if isinstance(code, int) else OK
+
+
+@contextlib.contextmanager
+def _warnings_as_notes() -> Iterator[None]:
+    """Print warnings of newfound's that no command has taken up as notes; others are between it and libraries."""
+    import warnings
+
+    def tell(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, UserWarning):
+            print(f"note: {printable(str(message))}", file=sys.stderr)  # noqa: T201 - rich would wrap it
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
 
 
 def _fault_of_the_machine(error: Exception) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from newfound.cli.output import to_json
-from newfound.errors import InputError
+from newfound.errors import InputError, ModelFileError
 
 if TYPE_CHECKING:
     from newfound.tables.files import TableFile
@@ -191,8 +191,11 @@ def writing_to(place: Path | str, option: str = "--out") -> Iterator[None]:
             f"Another newfound is just now writing to {place}. Wait until it has ended, or name another place with "
             f"{option}."
         ) from error
-    except OSError as error:
+    except (OSError, ModelFileError) as error:
+        cause = error.__cause__ if isinstance(error, ModelFileError) else error  # which names where it was staged
+        if not isinstance(cause, OSError):
+            raise
         raise InputError(
-            f"Cannot write to {place}: {error.strerror or error}. Make room or allow writing there, or name another "
+            f"Cannot write to {place}: {cause.strerror or cause}. Make room or allow writing there, or name another "
             f"place with {option}."
         ) from error
