@@ -102,7 +102,7 @@ def save(model: BaseDiscoverer, path: str | os.PathLike[str], *, rows: bool = Tr
     >>> model = nf.KMeansDiscoverer(n_novel_classes=1).fit([[0.0], [1.0], [9.0]], ["a", "a", None])
     >>> nf.save(model, "small.newfound")  # doctest: +SKIP
     >>> nf.load("small.newfound").predict([[8.0]])  # doctest: +SKIP
-    array(['novel_0'], dtype='<U7')
+    array(['novel_0'], dtype=object)
     """
     target = check_path("path", path)
     if not isinstance(rows, bool):
@@ -408,7 +408,7 @@ def _restore(model: BaseDiscoverer, header: dict[str, Any], arrays: Arrays) -> N
     model._restore_fitted(_part(arrays, _DISCOVERER))
     without_rows = np.setdiff1d(np.arange(len(model.known_classes_)), codes)
     if len(without_rows) and model._updated is None:  # an update may have named further known classes
-        raise ModelFileError(f"the known class {shown(model.known_classes_[without_rows[0]].item())} has no rows.")
+        raise ModelFileError(f"the known class {shown(model.known_classes_.tolist()[without_rows[0]])} has no rows.")
     _restore_memory(model, _part(arrays, _MEMORY))
     if any(split.centroids.shape[1] != model._n_features_out for split in model.curation_.splits):
         raise ModelFileError("a class is split by centroids of another number of dimensions than the latent space.")

@@ -102,11 +102,11 @@ def test_names_can_be_swapped(four: Any) -> None:
 @pytest.mark.parametrize("labels", LABEL_TYPES, ids=lambda labels: labels.name)
 def test_names_are_of_the_type_of_the_classes(labels: LabelType) -> None:
     model = kmeans().fit(numbers(), labels.y)
-    new: Any = "wasp" if labels.kind == "U" else 77
+    new: Any = "wasp" if labels.kind == "O" else 77
     model.rename({labels.novel[0]: new})
     assert model.novel_classes_.tolist() == [new, labels.novel[1]]
     assert model.classes_.dtype.kind == model.labels_.dtype.kind == labels.kind
-    for wrong in (7, None, "") if labels.kind == "U" else ("wasp", 1.5, None, True, np.nan, 10**30):
+    for wrong in (7, None, "") if labels.kind == "O" else ("wasp", 1.5, None, True, np.nan, 10**30):
         with pytest.raises(InputError, match="as the name of a novel class, but expected a"):
             model.rename({new: wrong})
 

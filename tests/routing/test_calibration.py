@@ -228,9 +228,9 @@ def test_abstaining_marks_rows_in_the_type_of_y(labels: LabelType) -> None:
     predicted = model.predict(rows, abstain=threshold)
     assert 0 < unsure.sum() < len(rows)
     assert_array_equal(predicted[~unsure], model.predict(rows)[~unsure])
-    mark = {"i": -1, "U": None}.get(labels.kind, np.nan)
+    mark = {"i": -1, "O": None}.get(labels.kind, np.nan)
     assert all(one is None if mark is None else np.array_equal(one, mark, equal_nan=True) for one in predicted[unsure])
-    assert predicted.dtype.kind == {"U": "O"}.get(labels.kind, labels.kind)
+    assert predicted.dtype.kind == labels.kind
 
 
 @pytest.mark.filterwarnings("ignore:y has no unlabelled rows")

@@ -167,7 +167,7 @@ def _labels(
 
     found = read_target(file, target, unlabelled)
     output.note(*found.notes)
-    if model.classes_.dtype.kind == "U":
+    if model.classes_.dtype.kind == "O":  # text
         return list(found.labels)
     kind = type(model.classes_.tolist()[0])
     try:

@@ -35,7 +35,7 @@ from newfound.selection.source_columns import SourceColumns
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import TableEncoder, all_classes, as_table, read_labels
 from newfound.tables.frame import chunks
-from newfound.tables.labels import mark_unlabelled
+from newfound.tables.labels import holds_text, mark_unlabelled
 from newfound.tables.state import checked_array
 from newfound.tables.task import DiscoveryTask
 
@@ -236,7 +236,7 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if not labels.labelled.any():
             warn_user(Message(LABELS, " has no labelled rows to score; the score is NaN."))
             return float("nan")
-        text, known_text = (classes.dtype.kind == "U" for classes in (labels.known_classes, self.known_classes_))
+        text, known_text = (holds_text(classes) for classes in (labels.known_classes, self.known_classes_))
         if len(self.known_classes_) and text != known_text:
             raise labels_of_another_type(labels.known_classes, self.known_classes_)
         truth = labels.known_classes[labels.codes[labels.labelled]]

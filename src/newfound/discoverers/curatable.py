@@ -189,8 +189,8 @@ class Curatable:
         own, others = self.novel_classes_.dtype.kind, earlier.novel_classes_.dtype.kind
         if own != others:
             raise InputError(
-                f"Got an earlier discoverer whose classes are such as {shown(earlier.classes_[0].item())}, but those "
-                f"of this one are such as {shown(self.classes_[0].item())}; names are kept among classes of one type."
+                f"Got an earlier discoverer whose classes are such as {shown(plain(earlier.classes_[0]))}, but those "
+                f"of this one are such as {shown(plain(self.classes_[0]))}; names are kept among classes of one type."
             )
         codes = self._curated_codes(self._encode(X))
         novel, n_known = codes >= len(self.known_classes_), len(self.known_classes_)
@@ -281,7 +281,7 @@ class Curatable:
             taken.add(name)
 
     def _name(self, place: int) -> Any:
-        return self.classes_[place].item()
+        return plain(self.classes_[place])
 
     def _novel_names(self) -> list[Any]:
         self._check_is_fitted()
@@ -397,6 +397,6 @@ def _of_one_type(own: NDArray[Any], predicted: NDArray[Any]) -> tuple[NDArray[An
 def labels_of_another_type(given: NDArray[Any], classes: NDArray[Any]) -> InputError:
     """Make the error for labels that cannot be compared with the classes of a discoverer."""
     cure = "pass labels of the type that was fitted"
-    ours, theirs = shown(given[0].item()), shown(classes[0].item())
+    ours, theirs = shown(plain(given[0])), shown(plain(classes[0]))
     such = f" with labels such as {ours}, but the classes are such as {theirs}; "
     return InputError(Message("Got ", LABELS, such, cure, "."), cure=cure)

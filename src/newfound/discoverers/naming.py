@@ -14,7 +14,7 @@ from newfound.errors import InputError
 from newfound.metrics import match_classes
 from newfound.tables import novel_class_names
 from newfound.tables.cells import shown
-from newfound.tables.labels import TEXT_MARKS, UNLABELLED, class_array
+from newfound.tables.labels import TEXT_MARKS, UNLABELLED, class_array, holds_text
 
 _SAME_CLASS = 0.5  # share of common rows, of the rows of either, from which on two classes count as one
 
@@ -27,8 +27,8 @@ def plain(name: Any) -> Any:
 def check_name(name: Any, like: NDArray[Any]) -> Any:
     """Return a new name for a novel class if it is of the type of other classes and no mark of an unlabelled row."""
     name, kind = plain(name), like.dtype.kind
-    if kind == "U":
-        if not isinstance(name, str) or name == "" or name in TEXT_MARKS or "\0" in name:  # NumPy drops a NUL
+    if holds_text(like):
+        if not isinstance(name, str) or name == "" or name in TEXT_MARKS or "\0" in name:  # no CSV holds a NUL
             expected = (
                 "a text, as for the other classes, that is not empty and none of "
                 f"{', '.join(TEXT_MARKS)}, which mark unlabelled rows"
@@ -87,7 +87,7 @@ def carried_names(
         either = matching.counts.sum(axis=1)[:, None] + matching.counts.sum(axis=0) - matching.counts
         alike = matching.counts >= _SAME_CLASS * either
         for old, new in enumerate(matching.pred_of_true.tolist()):
-            name = matching.true_classes[old].item()
+            name = plain(matching.true_classes[old])
             if new >= 0 and alike[old, new] and name not in known_classes:
                 names[int(matching.pred_classes[new])] = name
     fresh = iter(novel_class_names(known_classes, n_found - len(names), {*used}).tolist())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from newfound.clustering.centroids import class_means
 from newfound.discoverers.fitted import Codes, Floats
+from newfound.discoverers.naming import plain
 from newfound.errors import ModelFileError
 from newfound.records import Records
 from newfound.tables.cells import shown
@@ -142,7 +143,7 @@ def tell(
         nearest = None
         if is_new and len(own):
             off = np.square(centres[there] - own.mean(axis=0)).sum(axis=1)
-            nearest = classes[there[off.argmin()]].item()
+            nearest = plain(classes[there[off.argmin()]])
         records.append(
             {
                 "class": name,

@@ -162,19 +162,19 @@ def unsureness(proba: Floats) -> Floats:
 
 def _told(classes: NDArray[Any], rows: Rows, proba: Floats, sizes: Rows) -> Records:
     order = np.argsort(-proba, axis=1)
-    records = Records()
+    records, names = Records(), classes.tolist()
     for row, own, likely, size in zip(rows.tolist(), proba, order, sizes.tolist(), strict=True):
         first, second = likely[0], likely[1] if len(likely) > 1 else None
         unsure = own[first] < _UNSURE
-        reason = f"in the middle of {size} rows of {classes[first].item()}"
+        reason = f"in the middle of {size} rows of {names[first]}"
         if unsure and second is not None:
-            reason = f"between {classes[first].item()} and {classes[second].item()}, for {size} rows"
+            reason = f"between {names[first]} and {names[second]}, for {size} rows"
         records.append(
             {
                 "row": row,
-                "class": classes[first].item(),
+                "class": names[first],
                 "probability": float(own[first]),
-                "second": None if second is None else classes[second].item(),
+                "second": None if second is None else names[second],
                 "stands_for": size,
                 "reason": reason,
             }

@@ -42,6 +42,7 @@ _DAY = 86_400.0
 _YEAR = 365.2425 * _DAY  # on average
 _SECONDS = {"Y": _YEAR, "M": _YEAR / 12, "W": 7 * _DAY, "D": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
 
+_LONGEST_WHOLE = 10**4000
 _NONE = np.array(None, dtype=object)
 _WHOLE_FLOAT = re.compile(r"(-?\d+)\.0+", re.ASCII)
 _MIDNIGHT = "T00:00:00.000000"
@@ -88,9 +89,9 @@ def text_of(cell: Any) -> str:
     """Return the text by which a cell is compared as a category; 1, 1.0 and "1.0" all give "1"."""
     if isinstance(cell, str):
         whole = _WHOLE_FLOAT.fullmatch(cell)
-        return whole[1] if whole else str(cell)
+        return whole[1] if whole else text_itself(cell)
     if isinstance(cell, bytes):
-        return text_of(cell.decode("utf-8", errors="replace"))
+        return text_of(cell.decode("utf-8", errors="surrogateescape"))  # under which no two become one
     family = family_of(type(cell))
     if family == "number":
         return _number_text(cell)
@@ -99,10 +100,18 @@ def text_of(cell: Any) -> str:
     return str(cell)
 
 
+def text_itself(text: str) -> str:
+    """Return a text as Python's own type: a member of an Enum of texts is called otherwise, but equals its value."""
+    return text if type(text) is str else str.__str__(text)
+
+
 def _number_text(number: Any) -> str:
     if isinstance(number, numbers.Integral):
-        return str(int(number))
+        whole = int(number)
+        return str(whole) if abs(whole) < _LONGEST_WHOLE else hex(whole)  # Python spells no longer ones in decimals
     value = _float_of(number)
+    if isinstance(number, Decimal) and number.is_finite() and Decimal(repr(value)) != number:
+        return str(number.normalize())  # it has more digits than a float
     return str(int(value)) if value.is_integer() else repr(value)
 
 

@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import LABELS, TABLE, InputError, Message, ModelFileError, warn_user
-from newfound.tables.cells import MISSING_TEXTS, family_of, is_missing, shown, unmasked
+from newfound.tables.cells import MISSING_TEXTS, family_of, is_missing, shown, text_itself, unmasked
 
 UNLABELLED = -1
 TEXT_MARKS = (str(UNLABELLED), *MISSING_TEXTS)
 """What NumPy makes of the marks of an unlabelled row among text."""
 
 _CURE = "Turn the labels into integers, strings or booleans, with None, NaN or -1 for unlabelled rows."
-_KINDS = {"b": "bool", "i": "int", "f": "float", "U": "str"}
-_DTYPES: dict[str, type[np.generic]] = {"bool": np.bool_, "int": np.int64, "float": np.float64, "str": np.str_}
+# Texts are objects: an array of text would give each the room of the longest, and drop a NUL at its end.
+_KINDS = {"b": "bool", "i": "int", "f": "float", "O": "str", "U": "str", "T": "str"}
+_DTYPES: dict[str, type[Any]] = {"bool": np.bool_, "int": np.int64, "float": np.float64, "str": object}
+_LARGEST_FLOAT = 2**53  # whole numbers beyond it are not all floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +33,7 @@ class Labels:
     codes : ndarray of int64, shape (n,)
         Index of each row's class in `known_classes`, -1 for unlabelled rows.
     known_classes : ndarray of shape (n_known,)
-        Sorted, in the type of `y`: int64, float64, bool or str.
+        Sorted, in the type of `y`: int64, float64, bool, or objects that are all str.
     """
 
     codes: NDArray[np.int64]
@@ -89,7 +91,7 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     --------
     >>> labels = read_labels(["cat", None, "ant"], 3)
     >>> labels.codes, labels.known_classes
-    (array([ 1, -1,  0]), array(['ant', 'cat'], dtype='<U3'))
+    (array([ 1, -1,  0]), array(['ant', 'cat'], dtype=object))
     """
     if y is None:
         return Labels(np.full(n_rows, UNLABELLED, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -100,10 +102,10 @@ def read_labels(y: Any, n_rows: int) -> Labels:
             Message(LABELS, f" has {len(values)} labels but ", TABLE, f" has {n_rows} rows; {cure}."), cure=cure
         )
     labelled, present = _read_array(values)
-    known_classes, inverse = np.unique(present, return_inverse=True)
+    known_classes, inverse = _factorised(present)
     codes = np.full(n_rows, UNLABELLED, dtype=np.int64)
     codes[labelled] = inverse
-    if known_classes.dtype.kind == "U" and "" in known_classes:
+    if holds_text(known_classes) and "" in known_classes:
         n_empty = (present == "").sum()
         warn_user(
             Message(
@@ -114,6 +116,20 @@ def read_labels(y: Any, n_rows: int) -> Labels:
         )
     # Without a single label there is no type to keep; novel classes are then numbered.
     return Labels(codes, known_classes if len(known_classes) else np.empty(0, dtype=np.int64))
+
+
+def holds_text(classes: NDArray[Any]) -> bool:
+    """Whether classes are texts."""
+    return classes.dtype.kind in "OUT"
+
+
+def _factorised(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the sorted different labels, and the place of each label among them."""
+    if not holds_text(labels):
+        return np.unique(labels, return_inverse=True)
+    classes = class_array(sorted(set(labels)), labels)
+    places = {name: place for place, name in enumerate(classes.tolist())}
+    return classes, np.fromiter((places[label] for label in labels), dtype=np.intp, count=len(labels))
 
 
 def novel_class_names(known_classes: NDArray[Any], n: int, used: Collection[Any] = ()) -> NDArray[Any]:
@@ -127,14 +143,14 @@ def novel_class_names(known_classes: NDArray[Any], n: int, used: Collection[Any]
     --------
     >>> novel_class_names(np.array([3, 7]), 2)
     array([8, 9])
-    >>> novel_class_names(np.array(["ant", "novel_0"]), 2, used=["novel_2"])
-    array(['novel_1', 'novel_3'], dtype='<U7')
+    >>> novel_class_names(np.array(["ant", "novel_0"], dtype=object), 2, used=["novel_2"])
+    array(['novel_1', 'novel_3'], dtype=object)
     """
     kind = known_classes.dtype.kind
-    if kind == "U":
+    if holds_text(known_classes):
         taken = {*known_classes.tolist(), *used}
         names = (f"novel_{i}" for i in itertools.count())
-        return np.array(list(itertools.islice((name for name in names if name not in taken), n)), dtype=np.str_)
+        return class_array(list(itertools.islice((name for name in names if name not in taken), n)), known_classes)
     first = 2 if kind == "b" else max(int(known_classes.max()) + 1, 0) if len(known_classes) else 0
     largest = 2**53 if kind == "f" else int(np.iinfo(np.int64).max)
     free = (number for number in itertools.count(first) if number not in used)
@@ -149,14 +165,13 @@ def novel_class_names(known_classes: NDArray[Any], n: int, used: Collection[Any]
 def mark_unlabelled(labels: NDArray[Any], unlabelled: NDArray[np.bool_]) -> NDArray[Any]:
     """Return labels with the mark of an unlabelled row in some places.
 
-    The mark is -1 among integers, NaN among floats and None among text and booleans, for which the array returned holds
-    objects: in an array of text the mark would be text too.
+    The mark is -1 among integers, NaN among floats and None among text and booleans, which are objects then.
 
     Examples
     --------
     >>> mark_unlabelled(np.array([5, 7]), np.array([False, True]))
     array([ 5, -1])
-    >>> mark_unlabelled(np.array(["ant", "bee"]), np.array([False, True]))
+    >>> mark_unlabelled(np.array(["ant", "bee"], dtype=object), np.array([False, True]))
     array(['ant', None], dtype=object)
     """
     mark: Any = {"i": UNLABELLED, "f": np.nan}.get(labels.dtype.kind)
@@ -177,7 +192,7 @@ def all_classes(known_classes: NDArray[Any], novel_classes: NDArray[Any]) -> NDA
 
 
 def class_array(names: Sequence[Any], like: NDArray[Any]) -> NDArray[Any]:
-    """Return names of classes as an array of the type of other classes, as wide as the names need it."""
+    """Return names of classes as an array of the type of other classes."""
     return np.array(names, dtype=_DTYPES[_KINDS[like.dtype.kind]])
 
 
@@ -197,7 +212,7 @@ def classes_from_json(content: Any) -> NDArray[Any]:
         classes: NDArray[Any] = np.array(values, dtype=_DTYPES[kind])
     except OverflowError as error:
         raise ModelFileError(f"classes must be 64-bit integers, got {shown(values)}.") from error
-    if (kind == "float" and not np.isfinite(classes).all()) or len(np.unique(classes)) != len(classes):
+    if (kind == "float" and not np.isfinite(classes).all()) or len(set(values)) != len(classes):
         raise ModelFileError(f"classes must be finite and different, got {shown(values)}.")
     return classes
 
@@ -258,24 +273,24 @@ def _flat(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _read_array(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    """Return the mask of labelled rows, and their labels as int64, float64, bool or str."""
+    """Return the mask of labelled rows, and their labels as int64, float64, bool or objects that are str."""
     kind = values.dtype.kind
     if kind == "O":
         return _read_cells(values)
     if kind == "b":
         return np.ones(len(values), dtype=np.bool_), values
     if kind in "UT":
-        return _read_text(values.astype(np.str_))
+        return _read_text(values.astype(object))
     if kind in "iu":
         labelled = values != UNLABELLED
         return labelled, _integers(values[labelled])
     if kind == "f":
         labelled = ~(np.isnan(values) | (values == UNLABELLED))
-        return labelled, _whole_floats(values[labelled])
+        return labelled, _whole_floats(_floats(values[labelled]))
     raise _unknown_type(values.dtype.name, values[0] if len(values) else None)
 
 
-def _read_text(values: NDArray[np.str_]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+def _read_text(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     """Read an array of text, in which NumPy has turned any mark of an unlabelled row into text as well."""
     labelled = ~np.isin(values, TEXT_MARKS)
     if not labelled.all():
@@ -301,12 +316,12 @@ def _read_cells(values: NDArray[Any]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     if all(issubclass(kind, (bool, np.bool_)) for kind in types):
         return labelled, cells.astype(np.bool_)
     if all(issubclass(kind, str) for kind in types):
-        return labelled, cells.astype(np.str_)
+        return labelled, class_array([text_itself(cell) for cell in cells], cells)
     numbers = not any(issubclass(kind, (bool, np.bool_, np.timedelta64)) for kind in types)
     if numbers and all(issubclass(kind, (int, np.integer)) for kind in types):
         return labelled, _integers(cells)
     if numbers and all(issubclass(kind, (int, float, np.integer, np.floating)) for kind in types):
-        return labelled, _whole_floats(cells.astype(np.float64))
+        return labelled, _whole_floats(_floats(cells))
     raise _unknown_cells(cells, types)
 
 
@@ -322,6 +337,18 @@ def _integers(labels: NDArray[Any]) -> NDArray[np.int64]:
         cure = "use smaller numbers or strings"
         raise InputError(Message(LABELS, f" has labels beyond 64-bit integers; {cure}."), cure=cure)
     return labels.astype(np.int64)
+
+
+def _floats(labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Return labels as floats; InputError if two of them would become one."""
+    with np.errstate(over="ignore"):
+        floats = labels.astype(np.float64)
+    large = np.flatnonzero(np.isfinite(floats) & (np.abs(floats) >= _LARGEST_FLOAT))
+    wrong = next((labels[place] for place in large if labels[place] != floats[place]), None)
+    if wrong is not None:
+        cure = "Use smaller numbers or strings."
+        raise InputError.about("y", f"has labels such as {wrong}, which no floating-point number holds", cure)
+    return floats
 
 
 def _whole_floats(labels: NDArray[Any]) -> NDArray[np.float64]:
