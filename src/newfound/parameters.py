@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message, Parameter
 
+_SMALL_WEIGHT, _LARGE_WEIGHT = 1e-100, 1e100
+
 
 def check_integer(name: str, value: Any, *, low: int, or_else: str = "") -> int:
     """Return ``value`` as an int if it is a whole number of at least ``low``; ``or_else`` ends the message."""
@@ -55,7 +57,9 @@ def check_weights(value: Any, n_rows: int) -> NDArray[np.float64]:
     if weights.shape != (n_rows,) or not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         expected = f"one number for each of the {n_rows} rows, none missing or below 0, and not all 0"
         raise InputError(Message(Parameter("sample_weight"), f" must be {expected}."), value=value, expected=expected)
-    return weights
+    largest = weights.max()
+    # only their ratios matter, and sums of huge or tiny ones would not be numbers
+    return weights if _SMALL_WEIGHT < largest < _LARGE_WEIGHT else weights / largest
 
 
 def pick_generator(random_state: Any) -> np.random.RandomState:

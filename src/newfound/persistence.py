@@ -69,6 +69,7 @@ _COLLECTIONS: dict[str, type] = {"tuple": tuple, "set": set, "frozenset": frozen
 _ENCODER, _DISCOVERER, _CURATION, _LABELS = "encoder.", "discoverer.", "curation.", "labels"
 _MEMORY = "memory."
 _LONGEST_REASON = 500
+_LARGEST = 1e100
 
 # What content that makes no sense can raise on its way through numpy, torch and the discoverers' own checks.
 _NONSENSE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
@@ -315,6 +316,10 @@ def _checked_header(text: str, arrays: Arrays) -> dict[str, Any]:
     for name, array in arrays.items():
         if not np.isfinite(array).all():
             raise ModelFileError(f"array {shown(name)} must hold finite numbers.")
+        if array.dtype == np.float64 and not name.startswith(_ENCODER) and np.abs(array).max(initial=0.0) > _LARGEST:
+            raise ModelFileError(
+                f"array {shown(name)} holds numbers beyond {_LARGEST:g}, whose squares are no numbers."
+            )
     return dict(header)
 
 

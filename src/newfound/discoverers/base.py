@@ -456,7 +456,11 @@ class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         found = self._predicting.proba(rows)
         if self._forest is None:
             found = at_temperature(found, self.temperature_)
-        return self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)
+        found = self.curation_.proba(found, self._latent(rows) if self.curation_.splits else None)
+        if not np.isfinite(found).all():  # of weights or centroids that are far too large
+            cure = "Fit it again, with other numeric_scaling or lower learning rates, or get another model."
+            raise InputError(f"This {type(self).__name__} has no probabilities for some rows. {cure}", cure=cure)
+        return found
 
     def _curated_novel_proba(self, rows: Floats) -> Floats:
         """Shares of the novel classes as users know them; (n, d) to (n, n_novel)."""

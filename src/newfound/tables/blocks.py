@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.errors import InputError, Message
+from newfound.errors import InputError, Message, Parameter
 from newfound.tables import cells
-from newfound.tables.scaling import NumberScaler, NumericScaling
+from newfound.tables.scaling import MAX_UNSCALED, NumberScaler, NumericScaling
 from newfound.tables.schema import Column
 from newfound.tables.statistics import ColumnStatistics
 
@@ -56,6 +56,8 @@ class NumberBlock:
         seen = bool(missing.any())
         # Only numbers can have heavy tails by nature; the distances between dates are kept.
         chosen = scaling if column.kind == "numeric" else "standard"
+        if chosen == "none":
+            _refuse_huge(column, numbers)
         return cls(column, NumberScaler.fit(numbers[~missing] if seen else numbers, chosen), seen)
 
     @property
@@ -179,6 +181,17 @@ def refined(block: Block, statistics: ColumnStatistics, max_categories: int) -> 
         other = len(ranked) > max_categories or not statistics.texts.is_exact
         return CategoryBlock(block.column, tuple(ranked[:max_categories]), other, block.missing or missing)
     return block
+
+
+def _refuse_huge(column: Column, numbers: Floats) -> None:
+    """Raise InputError for numbers that would overflow once they are squared; scaled ones never do."""
+    place = int(np.nanargmax(np.abs(numbers))) if not np.isnan(numbers).all() else 0
+    if abs(numbers[place]) > MAX_UNSCALED:
+        cure = Message("Use ", Parameter("numeric_scaling", "standard", "TableEncoder"), ", or smaller units.")
+        what = (
+            f"column {column.name!r} holds {numbers[place]:g}, and without scaling numbers may reach {MAX_UNSCALED:g}. "
+        )
+        raise InputError(Message(what, cure), parameter="X", cure=cure)
 
 
 def _numbers(column: Column, values: NDArray[Any]) -> Floats:

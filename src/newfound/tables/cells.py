@@ -38,6 +38,7 @@ MISSING_TEXTS = ("nan", "None", "<NA>")
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 _COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")  # units of time in which more years fit than in microseconds
+_FINE = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # and how many of them are a microsecond
 _DAY = 86_400.0
 _YEAR = 365.2425 * _DAY  # on average
 _SECONDS = {"Y": _YEAR, "M": _YEAR / 12, "W": 7 * _DAY, "D": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3}
@@ -132,9 +133,8 @@ def _timestamp(cell: Any) -> np.datetime64 | None:
     if hasattr(cell, "to_datetime64"):  # pandas.Timestamp, whose years may be any
         cell = cell.to_datetime64()
     if isinstance(cell, np.datetime64):
-        stamp = cell.astype("M8[us]")
-        too_far = np.datetime_data(cell.dtype)[0] in _COARSE and stamp.astype(cell.dtype) != cell
-        return None if too_far else stamp
+        stamp, wrong = _microseconds(np.array([cell]))
+        return None if wrong is not None and wrong[0] else stamp[0]
     if not isinstance(cell, datetime):
         return np.datetime64(cell, "us")
     # not by astimezone, which knows no year 0 or 10000
@@ -229,12 +229,23 @@ def moments(dates: NDArray[Any], name: str) -> NDArray[Any]:
 
     numpy would turn the year 300,000 into one before Christ.
     """
-    converted = dates.astype("M8[us]", copy=False)
-    if np.datetime_data(dates.dtype)[0] in _COARSE:
-        wrong = (converted.astype(dates.dtype) != dates) & ~np.isnat(dates)
-        if wrong.any():
-            raise _too_far(name, dates, int(wrong.argmax()))
+    converted, wrong = _microseconds(dates)
+    if wrong is not None and wrong.any():
+        raise _too_far(name, dates, int(wrong.argmax()))
     return converted
+
+
+def _microseconds(dates: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Return dates in microseconds, and which of them these do not hold; None where they hold all."""
+    unit, step = np.datetime_data(dates.dtype)
+    if unit in _FINE and step == 1:  # by hand: numpy wraps the first microsecond that nanoseconds hold
+        converted = (dates.astype(np.int64) // _FINE[unit]).astype("M8[us]")
+        converted[np.isnat(dates)] = np.datetime64("NaT")
+        return converted, None
+    converted = dates.astype("M8[us]", copy=False)
+    if unit not in _COARSE:
+        return converted, None
+    return converted, (converted.astype(dates.dtype) != dates) & ~np.isnat(dates)
 
 
 def _too_far(name: str, dates: Any, row: int) -> InputError:

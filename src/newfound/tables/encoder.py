@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from newfound.errors import InputError
+from newfound.errors import InputError, ModelFileError
 from newfound.parameters import check_choice, check_integer
 from newfound.tables import state
 from newfound.tables.blocks import Block, fit_block, refined
 from newfound.tables.frame import Table, as_table, chunks, refuse_infinite
 from newfound.tables.layout import Layout, unique_names
 from newfound.tables.matching import match_columns
-from newfound.tables.scaling import NUMERIC_SCALINGS, NumericScaling, centre_and_spread
+from newfound.tables.scaling import MAX_UNSCALED, NUMERIC_SCALINGS, NumericScaling, centre_and_spread
 from newfound.tables.schema import Kind, Schema, infer_schema
 from newfound.tables.statistics import ColumnStatistics
 
@@ -213,10 +213,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             max_categories=entries.positive("max_categories"),
         )
         schema = Schema.from_json(entries.get("schema", list))
-        blocks = state.blocks_from_state(schema.used, entries.get("blocks", list), arrays, encoder.numeric_scaling)
+        blocks = state.blocks_from_state(
+            schema.used, entries.get("blocks", list), arrays, encoder.numeric_scaling, encoder.max_categories
+        )
         layout = _layout_of(blocks)
         shift = state.finite_floats(arrays, "shift", (layout.n_columns,))
         scale = state.finite_floats(arrays, "scale", (layout.n_columns,), positive=True)
+        if not (np.abs(shift) + 1 <= MAX_UNSCALED * np.minimum(scale, 1.0)).all():
+            raise ModelFileError("arrays 'shift' and 'scale' would make huge numbers of 0 and 1.")
         encoder._set_fitted(schema, blocks, layout, shift, scale, named=entries.get("named", bool))
         return encoder
 

@@ -344,7 +344,7 @@ def _floats(labels: NDArray[Any]) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):
         floats = labels.astype(np.float64)
     large = np.flatnonzero(np.isfinite(floats) & (np.abs(floats) >= _LARGEST_FLOAT))
-    wrong = next((labels[place] for place in large if labels[place] != floats[place]), None)
+    wrong = next((labels[place] for place in large if int(labels[place]) != int(floats[place])), None)
     if wrong is not None:
         cure = "Use smaller numbers or strings."
         raise InputError.about("y", f"has labels such as {wrong}, which no floating-point number holds", cure)

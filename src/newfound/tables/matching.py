@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from newfound.errors import TABLE, InputError, Message, warn_user
 from newfound.tables.frame import Table, listed
 
+_LONGEST_COMPARED, _MOST_COMPARED = 100, 2_000
+
 
 def match_columns(
     table: Table, names: Sequence[str], used: Sequence[str], *, named: bool, estimator_name: str
@@ -48,13 +50,24 @@ def match_columns(
     return {name: by_position[name] for name in used}
 
 
+def closest(name: str, names: Sequence[str]) -> str | None:
+    """Return the most similar of some names, None if there is none; long or very many names are not compared.
+
+    The time it takes grows with the square of their length.
+    """
+    if len(name) > _LONGEST_COMPARED:
+        return None
+    spellings = {known.casefold(): known for known in names[:_MOST_COMPARED] if len(known) <= _LONGEST_COMPARED}
+    near = get_close_matches(name.casefold(), spellings, n=1)
+    return spellings[near[0]] if near else None
+
+
 def _missing_columns(missing: Sequence[str], unknown: Sequence[str], estimator_name: str) -> InputError:
-    spellings = {name.casefold(): name for name in unknown}
     guesses = []
     for name in missing[:10]:
-        close = get_close_matches(name.casefold(), spellings, n=1)
-        if close:
-            guesses.append(f"for {name!r}, did you mean {spellings[close[0]]!r}?")
+        near = closest(name, unknown)
+        if near is not None:
+            guesses.append(f"for {name!r}, did you mean {near!r}?")
     hint = f"Columns of similar names: {' '.join(guesses)} " if guesses else ""
     return InputError.about(
         "X",

@@ -14,6 +14,8 @@ NUMERIC_SCALINGS: tuple[NumericScaling, ...] = get_args(NumericScaling)
 MAX_QUANTILES = 1000
 # A row this many standard deviations away is an accident; unbounded, it would overflow a float32 network.
 MAX_DEVIATION = 1e6
+# Numbers that are not scaled: their squares, and those of their squares, are finite, and 32 bits hold them.
+MAX_UNSCALED = 1e30
 # Squares and sums of numbers within 2**±400 neither overflow nor vanish.
 _SAFE_EXPONENT = 400
 _SMALLEST = 1e-290
@@ -58,7 +60,7 @@ class NumberScaler:
         if scaling == "quantile":
             return cls(scaling, unit, 0.0, 1.0, 0.0, *_quantiles(values))
         if scaling == "none":
-            mean = float(values.mean()) * unit if len(values) else 0.0
+            mean = float(np.clip(values.mean() * unit, -MAX_UNSCALED, MAX_UNSCALED)) if len(values) else 0.0
             return cls(scaling, unit, 0.0, 1.0, mean, empty, empty)
         return cls(scaling, unit, *centre_and_spread(values), 0.0, empty, empty)
 
@@ -79,7 +81,7 @@ class NumberScaler:
 
     def _scale(self, values: Floats) -> Floats:
         if self.scaling == "none":
-            return values.copy()
+            return np.clip(values, -MAX_UNSCALED, MAX_UNSCALED)
         if self.scaling == "quantile":
             places: Floats = np.interp(values / self.unit, self.references, self.levels)
             np.clip(places, 0.0, 1.0, out=places)

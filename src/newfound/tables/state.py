@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from newfound.errors import ModelFileError
 from newfound.tables.blocks import Block, BooleanBlock, CategoryBlock, NumberBlock
 from newfound.tables.cells import shown
-from newfound.tables.scaling import NumberScaler, NumericScaling
+from newfound.tables.scaling import MAX_UNSCALED, NumberScaler, NumericScaling
 from newfound.tables.schema import Column, Kind, kind_from_json
 
 Floats = NDArray[np.float64]
@@ -132,15 +132,26 @@ def blocks_to_state(blocks: Sequence[Block]) -> tuple[list[dict[str, Any]], dict
 
 
 def blocks_from_state(
-    columns: Sequence[Column], items: Sequence[Any], arrays: Mapping[str, NDArray[Any]], scaling: NumericScaling
+    columns: Sequence[Column],
+    items: Sequence[Any],
+    arrays: Mapping[str, NDArray[Any]],
+    scaling: NumericScaling,
+    max_categories: int,
 ) -> list[Block]:
     """Build the blocks of the used columns again."""
     if not columns or len(columns) != len(items):
         raise ModelFileError(f"the encoder needs one block for each used column; got {len(items)} for {len(columns)}.")
-    return [
+    blocks = [
         _block_from_state(column, Entries(item, f"the block of column {column.name!r}"), arrays, index, scaling)
         for index, (column, item) in enumerate(zip(columns, items, strict=True))
     ]
+    for block in blocks:
+        if isinstance(block, CategoryBlock) and len(block.categories) > max_categories:
+            n = len(block.categories)
+            raise ModelFileError(
+                f"column {shown(block.column.name)} has {n:,} categories, but {max_categories} at most."
+            )
+    return blocks
 
 
 def _block_from_state(
@@ -169,5 +180,7 @@ def _scaler_from_state(
         levels = finite_floats(arrays, f"levels.{index}", references.shape)
         if (np.diff(references) <= 0).any() or (np.diff(levels, prepend=0.0, append=1.0) < 0).any():
             raise ModelFileError(f"the quantiles of block {index} must increase, their levels from 0 to 1.")
-    unit, spread = entries.spread("unit"), entries.spread("spread")
-    return NumberScaler(scaling, unit, entries.number("centre"), spread, entries.number("neutral"), references, levels)
+    unit, spread, neutral = entries.spread("unit"), entries.spread("spread"), entries.number("neutral")
+    if abs(neutral) > MAX_UNSCALED:
+        raise ModelFileError(f"block {index} puts {neutral:g} in the place of missing numbers, which is too large.")
+    return NumberScaler(scaling, unit, entries.number("centre"), spread, neutral, references, levels)

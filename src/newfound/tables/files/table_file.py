@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from newfound.tables.files.budget import CELL, Budget
 from newfound.tables.files.columns import as_list, is_blank, read_column
 from newfound.tables.files.numbers import COMMA_NUMBER
 from newfound.tables.frame import Table, as_table, listed
+from newfound.tables.matching import closest
 
 _MOST_NAMES = 12
 _TEXT_ROWS = 4096
@@ -87,9 +87,8 @@ class TableFile:
         """Place of a column; InputError, naming the parameter that asked for it, where there is none."""
         if name in self.names:
             return self.names.index(name)
-        spellings = {known.casefold(): known for known in self.names}
-        near = get_close_matches(name.casefold(), spellings, n=1)
-        hint = f" Did you mean {spellings[near[0]]!r}?" if near else ""
+        near = closest(name, self.names)
+        hint = f" Did you mean {near!r}?" if near is not None else ""
         problem = f", but {self.path} has no such column; it has {_shown_names(self.names)}.{hint}"
         raise InputError(Message("Got ", asked, problem, self._doubt()))
 
