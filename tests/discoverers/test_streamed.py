@@ -13,7 +13,7 @@ import newfound as nf
 from newfound.learning import shards
 from newfound.learning.checkpoints import Checkpoints
 from newfound.tables.streams import source, summary
-from tests.discoverers.common import CENTRES, SMALL, pbn, tabular_ncd
+from tests.discoverers.common import CENTRES, SMALL, Maker, auto, classifier_projection, pbn, tabular_ncd
 
 pytestmark = SMALL
 N = 1_200
@@ -66,6 +66,15 @@ def test_a_stream_is_learned_as_a_table_in_memory_is(rows: Path, tmp_path: Path)
         assert np.array_equal(again.predict_proba(other), proba)
 
 
+@pytest.mark.parametrize("make", [classifier_projection, pbn])
+def test_other_networks_learn_from_streams_too(make: Maker, rows: Path) -> None:
+    (whole, _), (other, truth) = table(), table(1)
+    other, named = other.drop(columns="kind"), np.array(["ant", "bee", "wasp", "fly"])[truth]
+    in_memory = make(epochs=15).fit(whole.drop(columns="kind"), whole["kind"]).score(other, named)
+    assert in_memory > 0.7
+    assert make(epochs=15).fit(rows, "kind").score(other, named) > in_memory - 0.1
+
+
 @pytest.mark.parametrize("step", [3, 30])
 def test_a_streamed_training_goes_on_where_it_ended(
     step: int, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -110,4 +119,4 @@ def test_what_a_stream_is_refused_for(rows: Path) -> None:
     with pytest.raises(nf.InputError, match="unlabelled"):
         model(unlabelled="mixed").fit(rows, "kind")
     with pytest.raises(nf.InputError, match="Got the name of a file"):
-        pbn().fit(rows, "kind")
+        auto().fit(rows, "kind")

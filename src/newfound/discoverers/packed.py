@@ -35,8 +35,6 @@ class PackedDiscoverer(NetworkDiscoverer):
 
     # Parameters in which the members of `fit_together` may differ, besides random_state.
     _own_parameters: ClassVar[frozenset[str]] = frozenset()
-    # Whether `fit` takes a table that is read in batches.
-    _takes_streams: ClassVar[bool] = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -44,7 +42,7 @@ class PackedDiscoverer(NetworkDiscoverer):
         check_layers("hidden_layers", self.hidden_layers)
 
     def _fit(self, X: Any, y: Any, calibrate: bool, checkpoints: Checkpoints | None = None) -> Self:
-        if not (self._takes_streams and is_stream(X)):
+        if not is_stream(X):
             return super()._fit(X, y, calibrate, checkpoints)
         if not isinstance(y, str):
             raise InputError.of("y", y, "the name of the column of the labels, where X is read from files or batches")

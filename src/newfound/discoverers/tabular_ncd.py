@@ -103,7 +103,6 @@ class TabularNCD(PackedDiscoverer):
     ['a', 'b', 'novel_0', 'novel_1']
     """
 
-    _takes_streams = True
     _own_parameters = frozenset(
         ["top_k", "similarity_threshold", "w1", "w2", "lr_classification", "lr_clustering", "k_neighbors", "dropout"]
     )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
 from newfound.clustering.centroids import fit_centroids
-from newfound.learning.batches import MixedBatches, Passes, shuffled_batches
+from newfound.learning.batches import MixedBatches, passes_over, shuffled_batches
 from newfound.learning.fitted import CentroidNetworks, FittedNetworks
 from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
-from newfound.learning.shards import TensorTask
+from newfound.learning.shards import TensorTask, parts_of
 from newfound.learning.stages import Learner, steps
 from newfound.learning.trainer import PackedTrainer
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear, PackedMLP, UnitLength
@@ -55,19 +58,27 @@ class ClassifierTrainer(ProjectionTrainer):
         head_dropout = None if activated else dropout
         return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, 0, streams, head_dropout=head_dropout)
 
-    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+    def teach(
+        self, network: DiscoveryNetwork, tasks: Sequence[TensorTask], streams: MemberStreams, progress: Progress
+    ) -> None:
         """Train the network in place."""
         settings, batch_size = self.settings, self.settings["batch_size"]
-        rows, codes = task.rows, task.codes
-        labelled = (codes >= 0).nonzero()[:, 0]
+
+        def labelled(_: int, task: TensorTask) -> TensorTask:
+            rows = (task.codes >= 0).nonzero()[:, 0]
+            return task._replace(rows=task.rows[rows], codes=task.codes[rows])
+
+        def epoch(task: TensorTask, streams: MemberStreams) -> Iterator[Tensor]:
+            n = task.codes.shape[0]
+            return shuffled_batches(n, batch_size, streams) if n else iter(())
+
         optimiser = adamw(network.parameters(), settings.each("learning_rate"))
-        passes = Passes(lambda: shuffled_batches(labelled.shape[0], batch_size, streams), streams)
+        passes = passes_over(parts_of(tasks, labelled), epoch, streams)
         learner = Learner({"network": network}, [optimiser], streams)
         network.train()
-        with prepared_for(settings.n_members * batch_size * network.widest_product, rows.device):
-            for losses, batch in steps(progress, "classification", settings["epochs"], passes, learner):
-                index = labelled[batch]
-                loss = classification_loss(network.classification(network.encoder(rows[index])), codes[index])
+        with prepared_for(settings.n_members * batch_size * network.widest_product, self.device):
+            for losses, (task, index) in steps(progress, "classification", settings["epochs"], passes, learner):
+                loss = classification_loss(network.classification(network.encoder(task.rows[index])), task.codes[index])
                 optimiser.zero_grad()
                 loss.sum().backward()
                 optimiser.step()
@@ -89,26 +100,32 @@ class PBNTrainer(ProjectionTrainer):
         encoder.append(UnitLength())
         return DiscoveryNetwork(encoder, n_members, widths[-1], n_known, 0, streams)
 
-    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
+    def teach(
+        self, network: DiscoveryNetwork, tasks: Sequence[TensorTask], streams: MemberStreams, progress: Progress
+    ) -> None:
         """Train the network in place."""
-        settings, n_members = self.settings, self.settings.n_members
-        rows, codes = task.rows, task.codes
+        settings, n_members, device = self.settings, self.settings.n_members, self.device
         # What restores the rows serves the training only and is thrown away afterwards.
         widths = [layer.weight.shape[-1] for layer in network.encoder.children() if isinstance(layer, PackedLinear)]
-        mirrored = [*reversed(widths), rows.shape[1]]
-        decoder = PackedMLP(n_members, mirrored, dropout=settings.each("dropout"), streams=streams).to(rows.device)
-        batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], settings["batch_size"])
-        w = torch.as_tensor(settings.each("w"), dtype=rows.dtype, device=rows.device)
+        mirrored = [*reversed(widths), tasks[0].layout.n_columns]
+        decoder = PackedMLP(n_members, mirrored, dropout=settings.each("dropout"), streams=streams).to(device)
+
+        def part(_: int, task: TensorTask) -> tuple[TensorTask, MixedBatches]:
+            labelled, unlabelled = ((task.codes >= 0).nonzero()[:, 0], (task.codes < 0).nonzero()[:, 0])
+            return task, MixedBatches(labelled, unlabelled, settings["batch_size"])
+
+        parts = parts_of(tasks, part)
+        w = torch.as_tensor(settings.each("w"), dtype=torch.float32, device=device)
         optimiser = adamw([*network.parameters(), *decoder.parameters()], settings.each("learning_rate"))
-        passes = Passes(lambda: batches.epoch(streams), streams)
+        passes = passes_over(parts, lambda part, streams: part[1].epoch(streams), streams)
         learner = Learner({"network": network, "decoder": decoder}, [optimiser], streams)
         network.train()
-        with prepared_for(n_members * batches.batch_rows * network.widest_product, rows.device):
-            for losses, index in steps(progress, "projection", settings["epochs"], passes, learner):
-                batch, labelled = embedding(index, rows), index[:, : batches.n_labelled]
+        with prepared_for(n_members * parts[0][1].batch_rows * network.widest_product, device):
+            for losses, ((task, batches), index) in steps(progress, "projection", settings["epochs"], passes, learner):
+                batch, labelled = embedding(index, task.rows), index[:, : batches.n_labelled]
                 latent = network.encoder(batch)
                 logits = network.classification(latent[:, : batches.n_labelled])
-                cross_entropy = classification_loss(logits, codes[labelled])
+                cross_entropy = classification_loss(logits, task.codes[labelled])
                 reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
                 optimiser.zero_grad()
                 (w * cross_entropy + (1 - w) * reconstruction).sum().backward()

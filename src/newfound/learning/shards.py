@@ -92,7 +92,7 @@ class Shards(LazyList[TensorTask]):
             torch.from_numpy(rows).to(self._device), torch.from_numpy(codes).to(self._device), self._layout
         )
 
-    def neighbours(self, place: int, search: Callable[[], Tensor]) -> Tensor:
+    def kept_neighbours(self, place: int, search: Callable[[], Tensor]) -> Tensor:
         """Return the neighbours (n, k) of the rows of a shard, searched for the first time and kept on disk."""
         path = self._folder / f"{place}.neighbours.npy"
         if path.exists():
@@ -106,3 +106,10 @@ class Shards(LazyList[TensorTask]):
 
     def _codes(self, shard: int) -> Path:
         return self._folder / f"{shard}.codes"
+
+
+def parts_of(tasks: Sequence[TensorTask], make: Callable[[int, TensorTask], T]) -> Sequence[T]:
+    """Make something of each part of a table: at once where they are in memory, and of shards each time it is used."""
+    if isinstance(tasks, Shards):
+        return LazyList(len(tasks), lambda place: make(place, tasks[place]))
+    return [make(place, task) for place, task in enumerate(tasks)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -163,10 +163,12 @@ class StudentTrainer(PackedTrainer):
         settings = self._distillation_settings()
         return sum(-(-steps // STEPS_IN_EPOCH) for steps in (settings.imitation_steps, settings.refinement_steps))
 
-    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
-        """Train the network in place."""
+    def teach(
+        self, network: DiscoveryNetwork, tasks: Sequence[TensorTask], streams: MemberStreams, progress: Progress
+    ) -> None:
+        """Train the network in place; the partition to learn is of a table in memory."""
         assert self.lesson is not None
-        rows, codes = task.rows, task.codes
+        rows, codes, _ = tasks[0]
         progress.announce("neighbour search")
         neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
         partition = torch.full_like(codes, -1)

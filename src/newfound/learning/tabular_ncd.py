@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from newfound.learning.augmentation import Views, majority_categories
 from newfound.learning.batches import MixedBatches
-from newfound.learning.joint import JointPart, JointSettings, train_jointly, train_on_parts
+from newfound.learning.joint import JointPart, JointSettings, train_on_parts
 from newfound.learning.neighbours import neighbours_within
 from newfound.learning.pretraining import PretrainingSettings, pretrain
 from newfound.learning.progress import Progress
-from newfound.learning.shards import LazyList, Shards, TensorTask
+from newfound.learning.shards import Shards, TensorTask, parts_of
 from newfound.learning.trainer import PackedTrainer
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.tables.layout import Layout
@@ -46,36 +47,30 @@ class TabularNCDTrainer(PackedTrainer):
     def _pretrain_epochs(self) -> int:
         return 0 if "ssl" in self.settings["without"] else int(self.settings["pretrain_epochs"])
 
-    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
-        """Train the network in place."""
-        self._pretrain(network, task.rows, task.layout, streams, progress)
-        progress.announce("neighbour search")
-        views = self._views(task, self._neighbours(task))
-        train_jointly(network, views, task.codes, self._joint_settings(network, task.codes), streams, progress)
-
-    def teach_in_shards(
-        self, network: DiscoveryNetwork, shards: Shards, streams: MemberStreams, progress: Progress
+    def teach(
+        self, network: DiscoveryNetwork, tasks: Sequence[TensorTask], streams: MemberStreams, progress: Progress
     ) -> None:
-        """Train the network in place on a table that does not fit into memory."""
-        first = shards[0]
-        rows = LazyList(len(shards), lambda place: shards[place].rows)
+        """Train the network in place."""
+        first = tasks[0]
+        rows = parts_of(tasks, lambda _, task: task.rows)
         self._pretrain(network, rows, first.layout, streams, progress)
         settings = self._joint_settings(network, first.codes)
 
-        def part(place: int) -> JointPart:
-            task = shards[place]
+        def part(place: int, task: TensorTask) -> JointPart:
+            if isinstance(tasks, Shards):
+                kept = partial(tasks.kept_neighbours, place, lambda: self._neighbours(task))
+                return JointPart(task.codes, lambda: self._views(task, kept()), settings.batch_size)
+            # At once, and so with all threads, of which the training may use only one.
+            progress.announce("neighbour search")
+            views = self._views(task, self._neighbours(task))
+            return JointPart(task.codes, lambda: views, settings.batch_size)
 
-            def make_views() -> Views:
-                return self._views(task, shards.neighbours(place, lambda: self._neighbours(task)))
-
-            return JointPart(task.codes, make_views, settings.batch_size)
-
-        train_on_parts(network, LazyList(len(shards), part), settings, streams, progress)
+        train_on_parts(network, parts_of(tasks, part), settings, streams, progress)
 
     def _pretrain(
         self,
         network: DiscoveryNetwork,
-        rows: Tensor | Sequence[Tensor],
+        rows: Sequence[Tensor],
         layout: Layout,
         streams: MemberStreams,
         progress: Progress,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -89,14 +89,19 @@ class PackedTrainer(ABC):
         """Number of epochs over all stages of the training, but for self-training."""
 
     @abstractmethod
-    def teach(self, network: DiscoveryNetwork, task: TensorTask, streams: MemberStreams, progress: Progress) -> None:
-        """Train the network in place."""
-
-    def teach_in_shards(
-        self, network: DiscoveryNetwork, shards: Shards, streams: MemberStreams, progress: Progress
+    def teach(
+        self, network: DiscoveryNetwork, tasks: Sequence[TensorTask], streams: MemberStreams, progress: Progress
     ) -> None:
-        """Train the network in place on a table that does not fit into memory."""
-        raise NotImplementedError
+        """Train the network in place.
+
+        Parameters
+        ----------
+        network : DiscoveryNetwork
+        tasks : sequence of TensorTask
+            The table: as a whole, or in shards where it does not fit into memory.
+        streams : MemberStreams
+        progress : Progress
+        """
 
     def find(self, networks: FittedNetworks, task: DiscoveryTask, rng: np.random.RandomState) -> FittedNetworks:
         """Find the novel classes, where the training itself does not."""
@@ -129,10 +134,7 @@ class PackedTrainer(ABC):
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
         progress = Progress(n_epochs, self.settings["verbose"], checkpoints)
         with progress, keeping_what_was_learned(progress.history):
-            if shards is None:
-                self.teach(network, self._on_device(task), streams, progress)
-            else:
-                self.teach_in_shards(network, shards, streams, progress)
+            self.teach(network, [self._on_device(task)] if shards is None else shards, streams, progress)
         return parameters_of(network), progress
 
     def settle(
