@@ -107,7 +107,7 @@ def test_novelty_means_the_same_for_training_rows_and_new_rows(make: Maker, mixe
     assert min(among_unlabelled, among_new) > 0.97
     assert abs(among_unlabelled - among_new) < 0.02
     known = [score[~NOVEL & ~FREE], score[~NOVEL & FREE], fresh[~NOVEL]]
-    assert np.ptp([group.mean() for group in known]) < 0.15
+    assert np.ptp([group.mean() for group in known]) < 0.2
     assert abs(score[NOVEL].mean() - fresh[NOVEL].mean()) < 0.1
 
 
@@ -233,11 +233,12 @@ def test_probabilities_of_novelty_mean_what_they_say() -> None:
     """Two known classes and a novel one that overlap a little: of rows at probability p, about p are novel."""
     rng = np.random.default_rng(0)
     truth = rng.integers(3, size=1500)
-    X = 1.5 * truth[:, None] + rng.normal(0, 0.6, (1500, 1))
+    centres = np.array([[0.0, 0], [1.8, 0], [0, 1.8]])
+    X = centres[truth] + rng.normal(0, 0.6, (1500, 2))
     y = np.where((truth < 2) & (rng.random(1500) < 0.5), truth, -1)
     model = kmeans(n_novel_classes=1, unlabelled="mixed").fit(X, y)
     new = rng.integers(3, size=3000)
-    score = model.novelty_score(1.5 * new[:, None] + rng.normal(0, 0.6, (3000, 1)))
+    score = model.novelty_score(centres[new] + rng.normal(0, 0.6, (3000, 2)))
     parts = np.digitize(score, [0.2, 0.4, 0.6, 0.8])
     gaps = [abs(score[parts == part].mean() - (new[parts == part] == 2).mean()) for part in np.unique(parts)]
     weights = [(parts == part).mean() for part in np.unique(parts)]

@@ -1,7 +1,7 @@
 """The router's two learned constants, from synthetic tasks: ``newfound-lab pretrain router``.
 
-How wide the interval of the share of known rows has to be, and below which share a table counts as pure, are read off
-tasks whose answers are known. Tables and labels are those of the prior, so no real table has a say.
+How wide the interval of the share of known rows has to be, and how sure the network has to be that no class is novel,
+are read off tasks whose answers are known. Tables and labels are those of the prior, so no real table has a say.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import pandas as pd
 import torch
 import typer
 from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
 
 from newfound.routing.evidence import gather_evidence
 from newfound.routing.judgement import ShareEstimates, weigh
@@ -26,13 +28,18 @@ from newfound_lab.prior.source import Source
 _SEED = 900_000_000  # of synthetic tasks; no training has it
 _ROWS, _COLUMNS = (150, 300, 600, 1000), (3, 5, 8, 12, 18, 28, 40)
 _FEWEST = 10  # labelled, and unlabelled rows
+_PRIOR = 0.1  # of users' tables that have no novel class: who looks for novel classes expects some
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Estimates for a synthetic task, and the true share of known rows among its unlabelled ones."""
+    """Estimates for a synthetic task, and the true share of known rows among its unlabelled ones.
+
+    ``none`` is the probability that the network gives to no novel class.
+    """
 
     estimates: ShareEstimates
+    none: float
     share: float
 
 
@@ -68,21 +75,37 @@ def outcomes(n_tasks: int, seed: int = 0) -> Iterator[Outcome]:
         if min(n_labelled, tasks.context.labels.numel() - n_labelled) < _FEWEST:
             continue
         task, novel = discovery_task(tasks, 0)
-        _, estimates = weigh(gather_evidence(task, drawn), task.codes)
+        evidence = gather_evidence(task, drawn)
         left -= 1
-        yield Outcome(estimates, float(1 - novel.mean()))
+        yield Outcome(weigh(evidence, task.codes)[1], float(evidence.n_novel[0]), float(1 - novel.mean()))
 
 
 def constants(found: Sequence[Outcome]) -> dict[str, float]:
-    """Read the constants off outcomes: "width" and "pure", and how far the share was wrong on average."""
-    errors = np.array([abs(one.estimates.share - one.share) for one in found])
-    doubts = np.array([one.estimates.doubt for one in found])
-    pure = [one.estimates.consistent for one in found if one.share == 0]
+    """Read the constants off outcomes: "width" and "nothing"; also the mean error of the share, as "error".
+
+    A table without novel classes is told by the network, whatever the share, so it has no part in the width.
+    """
+    some = [one for one in found if one.share < 1]
+    errors = np.array([abs(one.estimates.share - one.share) for one in some])
+    doubts = np.array([one.estimates.doubt for one in some])
     return {
         "width": float(np.quantile(errors / doubts, 0.9)),
-        "pure": float(np.quantile(pure, 0.9)) if pure else float("nan"),
+        "nothing": _even_odds(np.array([one.none for one in found]), np.array([one.share == 1 for one in found])),
         "error": float(errors.mean()),
     }
+
+
+def _even_odds(none: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:
+    """Probability of the network for no novel class at which that is so in every second case.
+
+    The network was trained on tasks with few such tables. Logistic regression with classes of one weight says what its
+    probabilities (n,) are worth where every second table is one, and `_PRIOR` how many are.
+    """
+    if len(np.unique(truth)) < 2:
+        return float("nan")
+    inputs = logit(none.clip(1e-3, 1 - 1e-3))[:, None]
+    fitted = LogisticRegression(C=100.0, class_weight="balanced").fit(inputs, truth)
+    return float(expit(-(fitted.intercept_[0] + logit(_PRIOR)) / fitted.coef_[0, 0]))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

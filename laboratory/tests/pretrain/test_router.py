@@ -32,9 +32,19 @@ def test_outcomes_hold_shares() -> None:
 
 def test_constants() -> None:
     """Errors are a tenth of the doubt everywhere but on one task of twenty, so nine in ten are within that."""
-    estimates = ShareEstimates(0.5, 0.5, 0.4, 1.0, 0.1, 5.0)
-    found = [Outcome(estimates, 0.48)] * 19 + [Outcome(estimates, 0.0)]
+    estimates = ShareEstimates((0.5, 0.5), 0.5, 0.4, 0.1, 5.0)
+    found = [Outcome(estimates, 0.01, 0.48)] * 19 + [Outcome(estimates, 0.01, 0.0)] + [Outcome(estimates, 0.9, 1.0)] * 5
     read = constants(found)
     np.testing.assert_allclose(read["width"], 0.1)
-    np.testing.assert_allclose(read["pure"], 0.4)
     np.testing.assert_allclose(read["error"], (19 * 0.02 + 0.5) / 20)
+    assert 0.01 < read["nothing"] < 0.9
+    assert np.isnan(constants(found[:20])["nothing"])
+
+
+def test_calibrated_probabilities_of_balanced_tasks_are_corrected_for_the_prior() -> None:
+    rng = np.random.default_rng(0)
+    none = rng.uniform(0.01, 0.99, 20_000)
+    truth = rng.random(20_000) < none
+    estimates = ShareEstimates((0.5,), 0.5, 0.5, 0.1, 0.0)
+    read = constants([Outcome(estimates, p, float(yes)) for p, yes in zip(none.tolist(), truth.tolist(), strict=True)])
+    np.testing.assert_allclose(read["nothing"], 0.9, atol=0.02)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.ensemble import ExtraTreesRegressor
 
 from newfound.incontext.context import MAX_CLASSES, UNKNOWN
@@ -20,8 +21,10 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _N_TREES = 300
+_N_FORESTS = 5  # that tell labelled from unlabelled rows; each has a fifth of the labelled rows as its spies
 _ROWS_IN_LEAF = 3
 _MOST_ROWS = 5_000  # labelled, and as many unlabelled ones, from which forests are grown
+_LEAST = 0.003  # no probability is nearer to 0 or 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +33,11 @@ class Evidence:
 
     Attributes
     ----------
-    unlike : ndarray of shape (n,)
-        Probability of being unlabelled, by trees that were grown without the row.
+    unlike : ndarray of shape (n_forests, n)
+        Log of how much denser unlabelled rows are than labelled ones, by trees that were grown without the row.
+    spy_in : ndarray of shape (n,), int64
+        The forest in which a labelled row is a spy, that is, passes for unlabelled; -1 where a row is unlabelled. Only
+        there it is judged as an unlabelled row of its class is: elsewhere the labelled rows lack one of their number.
     known : ndarray of shape (n, n_known)
         Probabilities of the known classes, by trees of labelled rows that were grown without the row.
     novelty : ndarray of shape (n,)
@@ -41,9 +47,16 @@ class Evidence:
     """
 
     unlike: Floats
+    spy_in: Codes
     known: Floats
     novelty: Floats
     n_novel: Floats
+
+    @property
+    def ratio(self) -> Floats:
+        """The mean of ``unlike`` for unlabelled rows; for labelled rows, what it is where they are spies; (n,)."""
+        as_spies = self.unlike[np.maximum(self.spy_in, 0), np.arange(len(self.spy_in))]
+        return np.where(self.spy_in < 0, self.unlike.mean(axis=0), as_spies)
 
 
 def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
@@ -62,16 +75,41 @@ def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
     labelled = task.codes >= 0
     rng = np.random.RandomState(seed)
     some = sample_of_each(task.codes, _MOST_ROWS, rng)
-    unlike = _honest_proba(task.rows, (~labelled).astype(np.int64), some, seed)[:, 1]
-    known = _honest_proba(task.rows, task.codes, some[labelled[some]], seed)
+    spy_in = _draw_spies(task.codes, rng)
+    unlike = np.stack(
+        [_log_ratio(task.rows, task.codes, spy_in == place, some, seed + place) for place in range(_N_FORESTS)]
+    )
+    known = _honest_proba(task.rows, task.codes, some[labelled[some]], _N_TREES, seed)
     seen = context_rows(task, rng)
     found = _look(task, seen, seed)
     if found is None:
-        return Evidence(unlike, known, np.zeros(len(unlike)), np.full(MAX_NOVEL + 1, 1 / (MAX_NOVEL + 1)))
-    return Evidence(unlike, known, _spread(task.rows, unlike, seen, found.novelty, seed), found.n_novel)
+        n_novel = np.full(MAX_NOVEL + 1, 1 / (MAX_NOVEL + 1))
+        return Evidence(unlike, spy_in, known, np.zeros(len(task.rows)), n_novel)
+    novelty = _spread(task.rows, unlike.mean(axis=0), seen, found.novelty, seed)
+    return Evidence(unlike, spy_in, known, novelty, found.n_novel)
 
 
-def _honest_proba(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], seed: int) -> Floats:
+def _draw_spies(codes: Codes, rng: np.random.RandomState) -> Codes:
+    """Give each labelled row a forest, as many of each class to each as can be; -1 for unlabelled rows; (n,)."""
+    spy_in = np.full(len(codes), -1)
+    order = rng.permutation(np.flatnonzero(codes >= 0))
+    order = order[np.argsort(codes[order], kind="stable")]
+    spy_in[order] = np.arange(len(order)) % _N_FORESTS
+    return spy_in
+
+
+def _log_ratio(rows: Floats, codes: Codes, spies: NDArray[np.bool_], grown_on: NDArray[np.intp], seed: int) -> Floats:
+    """Log of how much denser unlabelled rows and spies are than the other labelled rows, at all rows (n, d); (n,)."""
+    unlabelled = ((codes < 0) | spies).astype(np.int64)
+    if unlabelled[grown_on].all():  # a single labelled row is the spy
+        return np.zeros(len(rows))
+    proba = _honest_proba(rows, unlabelled, grown_on, _N_TREES // _N_FORESTS, seed)[:, 1]
+    of_all = unlabelled[grown_on].mean()
+    ratio: Floats = logit(proba.clip(_LEAST, 1 - _LEAST)) - logit(of_all)
+    return ratio
+
+
+def _honest_proba(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], n_trees: int, seed: int) -> Floats:
     """Probabilities of codes 0, 1, ... for all rows (n, d), by trees that have not seen the row; (n, n_codes)."""
     here = codes[grown_on]
     proba = np.zeros((len(rows), int(codes.max()) + 1))
@@ -79,7 +117,7 @@ def _honest_proba(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], seed: 
     if len(present) == 1:
         proba[:, present[0]] = 1.0
         return proba
-    forest, honest = out_of_bag(rows[grown_on], here, _N_TREES, seed)
+    forest, honest = out_of_bag(rows[grown_on], here, n_trees, seed)
     proba[np.ix_(grown_on, present)] = honest
     rest = np.setdiff1d(np.arange(len(rows)), grown_on)
     if len(rest):

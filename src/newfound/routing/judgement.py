@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import rankdata
 
 from newfound.routing.evidence import Evidence
-from newfound.routing.share import KnownShare, largest_share
+from newfound.routing.share import KnownShare, shares_by_spies
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Learned on 3,509 synthetic tasks; `newfound-lab pretrain router` does it again.
-_WIDTH = 0.704  # nine in ten errors of the share are below so many times the estimates' spread
-_PURE = 0.019  # nine in ten tasks without known rows among the unlabelled ones have a lower `self_consistent` share
-# Set on 60 problems of 30 development tables: 0.3 gave the best AUROC of 0, 0.3 and 1.
-_DOUBT = 0.3  # weight of how unsure the classifier of known classes is
+# Learned on 360 synthetic tasks, 120 of them without novel rows; `newfound-lab pretrain router` does it again.
+_WIDTH = 0.872  # nine in ten errors of the share are below so many times the estimates' spread
+_NOTHING = 0.273  # where the network gives so much to "no novel class", that is right every second time
+# Set on 30 development tables; on synthetic tasks it makes no difference whether rows are routed below 0.25.
+_FEW = 0.2  # a share of known rows that is worth the errors of a router only where it is sure of these rows
+_SURE = 0.8  # mean probability of rows that are taken for known
+_HARDLY_ANY = 0.05  # a share of known rows that is never worth it
 # Set on seven development tables (half of the known rows labelled; 90, 50 or 10 % of a class; all or 30 %; 10 rows
 # a class): quantiles of 0.05 to 0.5, and 0 to 20 rows, were tried.
 _PUREST = 0.1  # share of a class's labelled rows that lie where other rows are few
 _ROWS_FOR_ALL = 2.0  # a class's own level counts for more where it has more labelled rows than that
 
+_QUANTILES = np.array([0.35, 0.5, 0.65, 0.8])  # of spies
 _FAR = 7.0  # no log odds count for more
-_LEAST = 0.003  # no probability is nearer to 0 or 1
 _FEWEST = 0.001  # no share is
 _TYPICAL_SHARE = 0.3  # of known rows in the mixed tables on which the in-context network was trained
 _SIGNIFICANT = 2.0  # standard errors
-_HARDLY_ANY = 0.05  # a share of known rows that is not worth the errors of a router
+_NONE = 0.01  # a share from which probabilities that start from themselves do not come back
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Judgement:
         Evidence for each row being novel, before the share of known rows is taken into account.
     known_share : KnownShare
     is_pure : bool
-        Whether nothing says that rows of known classes are among them.
+        Whether too little says that rows of known classes are among them.
     nothing_novel : bool
         Whether nothing says that any row is novel.
     """
@@ -68,42 +69,38 @@ class Judgement:
 
 @dataclass(frozen=True)
 class ShareEstimates:
-    """Three estimates of the share of known rows, and what is made of them.
+    """Estimates of the share of known rows, and what else decides about a table.
 
     Attributes
     ----------
-    largest : float
-        The largest share that the forest allows for: right where classes can be told apart.
+    by_spies : tuple of floats
+        By the rows that look labelled as much as a third, a half, ... of the spies do, see `shares_by_spies`.
     mean : float
-        The mean of the rows' probabilities: nearer where classes overlap.
+        The mean of all rows' probabilities.
     consistent : float
         The mean of the probabilities that start from it: shows best whether there are known rows at all.
-    told_apart : float
-        How well the known classes are told apart, see `kappa`.
     chance : float
         What so few rows make uncertain in any case.
     separation : float
-        How far labelled and unlabelled rows are told apart, see `separation`.
+        How far spies and unlabelled rows are told apart, see `separation`.
     """
 
-    largest: float
+    by_spies: tuple[float, ...]
     mean: float
     consistent: float
-    told_apart: float
     chance: float
     separation: float
 
     @property
     def share(self) -> float:
-        """The estimate: the first as far as known classes are told apart, and by many rows; otherwise the second."""
-        trust = self.told_apart * max(0.0, 1 - 2 * self.chance)
-        return trust * self.largest + (1 - trust) * self.mean
+        """The estimate."""
+        return float(np.mean(self.by_spies))
 
     @property
     def doubt(self) -> float:
         """How far the estimates are apart, and what few rows add to it."""
-        three = (self.largest, self.mean, self.consistent)
-        return max(three) - min(three) + self.chance
+        every = (*self.by_spies, self.mean, self.consistent)
+        return max(every) - min(every) + self.chance
 
 
 def judge(evidence: Evidence, codes: Codes) -> Judgement:
@@ -120,12 +117,18 @@ def judge(evidence: Evidence, codes: Codes) -> Judgement:
     Judgement
     """
     log_odds, estimates = weigh(evidence, codes)
-    by_chance = 1 / len(evidence.n_novel)
-    nothing_novel = bool(estimates.separation < _SIGNIFICANT and evidence.n_novel[0] >= by_chance)
+    told_apart = estimates.separation >= _SIGNIFICANT
+    nothing_novel = bool(not told_apart and evidence.n_novel[0] >= _NOTHING)
     share, half = 1.0 if nothing_novel else estimates.share, _WIDTH * estimates.doubt
-    interval = (max(0.0, share - half), min(1.0, share + half))
-    is_pure = estimates.consistent < _PURE or share < _HARDLY_ANY
-    return Judgement(log_odds, KnownShare(share, interval), is_pure, nothing_novel)
+    low, high = max(0.0, share - half), min(1.0, share + half)
+    found = Judgement(log_odds, KnownShare(share, (low, high)), False, nothing_novel)
+    known = 1 - found.novelty()
+    unsure = not (known >= 0.5).any() or known[known >= 0.5].mean() < _SURE
+    few = share < _HARDLY_ANY or (share < _FEW and unsure)
+    # Where rows are not told apart and there may be no known row, all of them are what most of them seem to be.
+    anyones_guess = low == 0 and share < 0.5 and not told_apart
+    is_pure = bool(few or estimates.consistent < _NONE or anyones_guess)
+    return replace(found, is_pure=is_pure)
 
 
 def weigh(evidence: Evidence, codes: Codes) -> tuple[Floats, ShareEstimates]:
@@ -138,30 +141,52 @@ def weigh(evidence: Evidence, codes: Codes) -> tuple[Floats, ShareEstimates]:
     estimates : ShareEstimates
     """
     labelled, free = codes >= 0, codes < 0
+    ratio = evidence.ratio
     told_apart = kappa(evidence.known[labelled], codes[labelled])
-    ratio = levelled(log_ratio(evidence.unlike, free), evidence.known, codes, told_apart)
-    sure = logit(evidence.known.max(axis=1).clip(_LEAST, 1 - _LEAST))
-    log_odds = (ratio + evidence.novelty.clip(-_FAR, _FAR) - _DOUBT * sure)[free]
+    level = levels(ratio, evidence.known, codes, told_apart)
+    found = ratio.clip(-_FAR, _FAR) - level
+    log_odds = (found + evidence.novelty.clip(-_FAR, _FAR))[free]
+    places = places_of_spies(evidence.unlike - level, evidence.spy_in)
+    known = 1 - expit(log_odds)
     estimates = ShareEstimates(
-        largest_share(-ratio[labelled], -ratio[free]),
-        float(1 - expit(log_odds).mean()),
+        tuple(shares_by_spies(places, known[np.argsort(found[free], kind="stable")], _QUANTILES).tolist()),
+        float(known.mean()),
         self_consistent(log_odds),
-        told_apart,
         float(1 / np.sqrt(min(labelled.sum(), free.sum()))),
-        separation(ratio, free),
+        separation(places, int(free.sum())),
     )
     return log_odds, estimates
 
 
-def log_ratio(unlike: Floats, free: NDArray[np.bool_]) -> Floats:
-    """Log of how much denser unlabelled rows are than labelled ones, from the probabilities of being unlabelled."""
-    odds = logit(unlike.clip(_LEAST, 1 - _LEAST))
-    ratio: Floats = (odds - np.log(free.sum() / (~free).sum())).clip(-_FAR, _FAR)
-    return ratio
+def places_of_spies(unlike: Floats, spy_in: Codes) -> Floats:
+    """Share of the unlabelled rows that look more labelled than each spy, in the forest in which it is one.
+
+    Parameters
+    ----------
+    unlike : ndarray of shape (n_forests, n)
+        Of `Evidence`.
+    spy_in : ndarray of shape (n,), int64
+        Of `Evidence`.
+
+    Returns
+    -------
+    ndarray of shape (n_labelled,)
+        From 0 to 1, in no order that means anything; half of the rows that look the same are counted. If nothing is
+        novel, spies and unlabelled rows are alike, and these are as many numbers drawn evenly from 0 to 1.
+    """
+    free = np.sort(unlike[:, spy_in < 0], axis=1)
+    places = [
+        np.searchsorted(row, scores[spy_in == forest], side) / len(row)
+        for side in ("left", "right")
+        for forest, (row, scores) in enumerate(zip(free, unlike, strict=True))
+    ]
+    left, right = np.split(np.concatenate(places), 2)
+    half: Floats = (left + right) / 2
+    return half
 
 
-def levelled(ratio: Floats, known: Floats, codes: Codes, told_apart: float) -> Floats:
-    """Make log ratios comparable between known classes of which different shares of the rows are labelled.
+def levels(ratio: Floats, known: Floats, codes: Codes, told_apart: float) -> Floats:
+    """How far log ratios are too high or too low since another share of the rows of a class is labelled than of others.
 
     Where few rows of a class are labelled, its unlabelled rows seem dense beside the labelled ones, as novel rows do;
     but so do its labelled rows. Each row is therefore compared with the labelled rows of the class that it is most
@@ -171,7 +196,7 @@ def levelled(ratio: Floats, known: Floats, codes: Codes, told_apart: float) -> F
     Parameters
     ----------
     ratio : ndarray of shape (n,)
-        See `log_ratio`.
+        Of `Evidence`.
     known : ndarray of shape (n, n_known)
         Probabilities of the known classes, by models that have not seen the row.
     codes : ndarray of shape (n,), int64
@@ -182,16 +207,17 @@ def levelled(ratio: Floats, known: Floats, codes: Codes, told_apart: float) -> F
     Returns
     -------
     ndarray of shape (n,)
+        To be taken off the log ratios.
     """
     labelled = codes >= 0
     of_all = np.quantile(ratio[labelled], _PUREST)
-    levels = np.full(known.shape[1], of_all)
+    of_classes = np.full(known.shape[1], of_all)
     for k in range(known.shape[1]):
         own = ratio[codes == k]
         if len(own):
-            levels[k] = (len(own) * np.quantile(own, _PUREST) + _ROWS_FOR_ALL * of_all) / (len(own) + _ROWS_FOR_ALL)
+            of_classes[k] = (len(own) * np.quantile(own, _PUREST) + _ROWS_FOR_ALL * of_all) / (len(own) + _ROWS_FOR_ALL)
     nearest = np.where(labelled, codes, known.argmax(axis=1))
-    level: Floats = (ratio - told_apart**2 * (levels[nearest] - of_all)).clip(-_FAR, _FAR)
+    level: Floats = told_apart**2 * (of_classes[nearest] - of_all)
     return level
 
 
@@ -224,9 +250,7 @@ def kappa(proba: Floats, codes: Codes) -> float:
     return float(np.clip((right - 1 / n_known) / (1 - 1 / n_known), 0, 1))
 
 
-def separation(ratio: Floats, free: NDArray[np.bool_]) -> float:
-    """How far labelled and unlabelled rows are told apart, in standard errors of the rank-sum test; 0 is by chance."""
-    n_free, n_labelled = int(free.sum()), int((~free).sum())
-    above = rankdata(ratio)[free].sum() - n_free * (n_free + 1) / 2
-    area = above / (n_free * n_labelled)
-    return float((area - 0.5) / np.sqrt((n_free + n_labelled + 1) / (12 * n_free * n_labelled)))
+def separation(places: Floats, n_free: int) -> float:
+    """How far spies and unlabelled rows are told apart, in standard errors of the rank-sum test; 0 is by chance."""
+    n_spies = len(places)
+    return float((0.5 - places.mean()) / np.sqrt((n_free + n_spies + 1) / (12 * n_free * n_spies)))

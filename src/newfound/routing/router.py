@@ -93,5 +93,5 @@ def _decide(mode: Mode, judgement: Judgement) -> tuple[Literal["novel", "mixed"]
     if judgement.nothing_novel:
         return "mixed", "labelled and unlabelled rows cannot be told apart, so all of them seem to be of known classes"
     if judgement.is_pure:
-        return "novel", "nothing shows that rows of known classes are among them"
+        return "novel", "little or nothing shows that rows of known classes are among them"
     return "mixed", "part of them look like the labelled rows, judged by models that have not seen them"

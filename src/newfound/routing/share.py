@@ -49,37 +49,35 @@ class KnownShare(float):
         return float(self), self.interval
 
 
-def largest_share(labelled: Floats, unlabelled: Floats, doubt: float = 0.1) -> float:
-    """Largest share of the labelled rows' kind that can be among the unlabelled rows.
+def shares_by_spies(places: Floats, known: Floats, quantiles: Floats) -> Floats:
+    """Share of known rows among the unlabelled ones, by the rows that look labelled most.
 
-    Best bin estimation: above any threshold of a score there cannot be more rows of that kind among the unlabelled
-    rows than there are rows. The threshold at which this says most, allowing for the few rows above it, is taken.
+    Spies are labelled rows that passed for unlabelled, so among the rows that look labelled most there is the same part
+    of all spies as of all known rows that are unlabelled. How many known rows there are in that place is the sum of
+    probabilities; divided by that part it is how many there are at all. Only the probabilities of rows that look
+    labelled count, of which models are surer than of the others.
 
     Parameters
     ----------
-    labelled : ndarray of shape (n,)
-        Scores of labelled rows, high where rows look labelled; by models that have not seen the rows.
-    unlabelled : ndarray of shape (m,)
-    doubt : float, default=0.1
-        Chance that the frequencies are further from the truth than allowed for.
+    places : ndarray of shape (n_spies,)
+        Share of the unlabelled rows that look more labelled than each spy.
+    known : ndarray of shape (n,)
+        Probability of being of a known class, of the unlabelled rows in the order of how much they look labelled.
+    quantiles : ndarray of shape (q,)
+        Parts of the spies by which to judge.
 
     Returns
     -------
-    float
-        From 0 to 1.
+    ndarray of shape (q,)
+        An estimate for each of them, from 0 to 1.
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> known, novel = rng.normal(3, 1, 4000), rng.normal(0, 1, 3000)
-    >>> bool(abs(largest_share(known[1000:], np.append(novel, known[:1000])) - 0.25) < 0.05)
-    True
+    >>> known = np.repeat([0.9, 0.1], [300, 700])  # 300 rows look labelled, 270 of which are known
+    >>> shares_by_spies(np.linspace(0, 0.3, 50), known, np.array([0.5, 0.8])).round(2)
+    array([0.27, 0.27])
     """
-    cuts = np.unique(np.concatenate([labelled, unlabelled]))
-    above_l = 1 - np.searchsorted(np.sort(labelled), cuts, "left") / len(labelled)
-    above_u = 1 - np.searchsorted(np.sort(unlabelled), cuts, "left") / len(unlabelled)
-    error = sum(np.sqrt(np.log(4 / doubt) / (2 * n)) for n in (len(labelled), len(unlabelled)))
-    some = above_l > 0
-    above_l, above_u = above_l[some], above_u[some]
-    best = np.argmin((above_u + error) / above_l)
-    return float(min(1.0, above_u[best] / above_l[best]))
+    expected = np.append(0.0, known.cumsum())
+    within = np.quantile(places, quantiles) * len(known)
+    shares: Floats = np.interp(within, np.arange(len(expected)), expected) / (quantiles * len(known))
+    return np.minimum(shares, 1.0)
