@@ -29,7 +29,7 @@ _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
 def read_excel(content: bytes, path: Path, sheet: str | None, budget: Budget) -> TableFile:
     """Read a sheet of an Excel file: the first line that is not empty holds the names."""
     source = io.BytesIO(content)
-    if not zipfile.is_zipfile(source) or "xl/workbook.xml" not in _members(source):
+    if "xl/workbook.xml" not in _members(source):
         raise InputError(f"{path} is a zip archive, but not a whole Excel file; unpack it, and name the table in it.")
     load_extra("openpyxl", "An Excel file", "save the table as CSV")
     try:
@@ -41,7 +41,8 @@ def read_excel(content: bytes, path: Path, sheet: str | None, budget: Budget) ->
     except (InputError, MemoryError):
         raise
     except Exception as error:  # whatever openpyxl stumbles over in a broken file
-        raise InputError(f"{path} is a broken Excel file ({error}); save it again, or save it as CSV.") from None
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path} is a broken Excel file ({reason}); save it again, or save it as CSV.") from None
     if len(rows) < 2:
         raise InputError(
             f"{path}, sheet {title!r} has {'names of columns but no' if rows else 'no names of columns and no'} "
@@ -71,8 +72,12 @@ def _plain(cell: Any) -> Any:
 
 
 def _members(content: io.BytesIO) -> list[str]:
-    with zipfile.ZipFile(content) as archive:
-        return archive.namelist()
+    """Names of the parts; none where the archive is broken, about which zipfile complains in many ways."""
+    try:
+        with zipfile.ZipFile(content) as archive:
+            return archive.namelist()
+    except Exception:
+        return []
 
 
 class _Archive(zipfile.ZipFile):
