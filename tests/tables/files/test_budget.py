@@ -133,13 +133,13 @@ def test_sizes_that_are_none(size: object) -> None:
 
 def test_the_default_suits_the_machine_and_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budgets, "machine_memory", lambda: 64 << 30)
-    assert default_memory(0) == 1 << 30
-    assert default_memory(100 << 20) == (1 << 30) + 16 * (100 << 20)
+    assert default_memory(0) == 1 << 29
+    assert default_memory(100 << 20) == (1 << 29) + 16 * (100 << 20)
     assert default_memory(10 << 30) == 16 << 30
     path = tmp_path / "t.csv"
     path.write_bytes(bytes(1 << 20))
-    assert Budget.of(None, path).memory == (1 << 30) + (16 << 20)
-    assert Budget.of(None, tmp_path / "gone").memory == Budget.of(None, tmp_path).memory == 1 << 30
+    assert Budget.of(None, path).memory == (1 << 29) + (16 << 20)
+    assert Budget.of(None, tmp_path / "gone").memory == Budget.of(None, tmp_path).memory == 1 << 29
     monkeypatch.undo()
     assert 1 << 28 < machine_memory() < 1 << 50
 

@@ -19,7 +19,7 @@ _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([a-z]{0,3})", re.IGNORECAS
 _EXPECTED = "a number of bytes such as 2000000000, or a text such as '2GB' or '1.5GiB'"
 
 _SHARE = 4  # of the machine's memory, a table may take one part in so many
-_SMALL_FILE = _GIB  # what a file of any size may take
+_SMALL_FILE = _GIB // 2  # what a file of any size may take
 _TIMES = 16  # and how many times its size more
 _UNKNOWN_MACHINE = 8 * _GIB
 _NO_LIMIT = 1 << 60  # where a system means "unlimited" by a huge number
@@ -128,8 +128,8 @@ def parse_size(size: Any) -> int:
 def default_memory(file_size: int) -> int:
     """Return how much memory a table may take whose file has so many bytes (0 where that is not known).
 
-    It is a quarter of what the machine has, but not more than 1 GiB and 16 times the size of the file: what takes more
-    is packed more tightly than tables are.
+    It is a quarter of what the machine has, but not more than 512 MiB and 16 times the size of the file: what takes
+    more is packed more tightly than tables are.
     """
     return min(machine_memory() // _SHARE, _SMALL_FILE + _TIMES * file_size)
 

@@ -96,7 +96,7 @@ def read_table(
         Of an Excel file; by default the first.
     max_memory : int or str, optional
         The most memory that reading may take, in bytes or as a text such as "4GB". By default it is a quarter of the
-        machine's memory, but at most 1 GiB and 16 times the size of the file: a small file that takes more is refused.
+        machine's memory, but at most 512 MiB and 16 times the size of the file.
 
     Returns
     -------
