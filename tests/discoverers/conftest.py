@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+import numpy as np
 import pytest
 
 from newfound.clustering import partitions, representations
+from newfound.selection import learned_chooser
+from newfound.selection.candidates import Candidates, Scene
 
 
 def keep_few_candidates(patch: pytest.MonkeyPatch) -> None:
     """Give AutoDiscoverer a portfolio of few candidates, which are made in a moment."""
+    make = learned_chooser.make_candidates
+
+    def few(scene: Scene, rng: np.random.RandomState, plan: Mapping[str, Any], deadline: float) -> Candidates:
+        return make(scene, rng, {space: ("k-means",) for space in plan if space in ("whitened", "network")}, deadline)
+
+    patch.setattr(learned_chooser, "make_candidates", few)
     entries = representations._Bank.entries
     wanted = (representations.RAW, *representations.FEW_KNOWN)
     patch.setattr(partitions, "METHODS", partitions.FEW_KNOWN)

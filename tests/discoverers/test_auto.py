@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
 from newfound.records import Records
 from newfound.selection import chooser
 from newfound.selection.evidence import Evidence
+from newfound.selection.learned_chooser import LearnedChooser
 from newfound.selection.ranking import Ranking
 from tests.discoverers.common import auto
 
@@ -43,8 +45,16 @@ def quiet(model: Any, X: Any, y: Any) -> Any:
         return model.fit(X, y)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def large_tables() -> Iterator[None]:
+    """These tests are about the way in which large tables are searched; `test_auto_learned` has the other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LearnedChooser, "choose", lambda *args: None)
+        yield
+
+
 @pytest.fixture(scope="module")
-def clear() -> Any:
+def clear(large_tables: None) -> Any:
     """Six known and three novel classes that nobody can miss."""
     X, y, _ = blobs()
     return quiet(auto(n_novel_classes=3, n_members=2, training_steps=60), X, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,17 @@ import newfound as nf
 from newfound.clustering import partitions
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
 from newfound.selection import chooser as module
+from newfound.selection.learned_chooser import LearnedChooser
 from tests.discoverers.common import auto
 from tests.discoverers.test_auto import blobs
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_portfolio() -> None:
-    """Take the place of the fixture that makes it small."""
+def small_portfolio() -> Iterator[None]:
+    """Take the place of the fixture that makes it small; the portfolio is that of large tables."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LearnedChooser, "choose", lambda *args: None)
+        yield
 
 
 def test_a_small_table_of_mixed_columns(monkeypatch: pytest.MonkeyPatch) -> None:

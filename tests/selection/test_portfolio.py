@@ -91,5 +91,5 @@ def test_classes_of_rows_that_lack_a_cell_are_noticed() -> None:
     layout = Layout(("a", "a=missing"), np.array([0, 0]), np.array([False, True]))
     rows = np.column_stack([np.arange(10.0), np.arange(10) < 3])
     partitions = np.array([[0, 0, 0, 1, 1, 1, 1, 1, 1, 1], [0, 1, 0, 1, 0, 1, 0, 1, 0, 1]])
-    assert module._hold_holes(partitions, rows, layout, 2).tolist() == [True, False]
-    assert not module._hold_holes(partitions, rows[:, :1], Layout(("a",), np.zeros(1, int), np.zeros(1, bool)), 2).any()
+    assert module.holds_holes(partitions, rows, layout, 2).tolist() == [True, False]
+    assert not module.holds_holes(partitions, rows[:, :1], Layout(("a",), np.zeros(1, int), np.zeros(1, bool)), 2).any()

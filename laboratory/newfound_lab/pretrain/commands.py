@@ -48,6 +48,14 @@ def learn_router(context: typer.Context) -> None:
     main(context.args)
 
 
+@pretrain.command("selector", context_settings=_PASSED_ON)
+def learn_selector(context: typer.Context) -> None:
+    """Learn AutoDiscoverer's selector from synthetic tasks, and ship it; --help shows the options."""
+    from newfound_lab.pretrain.selector import main
+
+    main(context.args)
+
+
 @pretrain.command("curves")
 def draw_curves(
     folder: Annotated[Path, typer.Argument(help="Folder with log.jsonl and validation.jsonl.")],

@@ -52,7 +52,7 @@ def neighbour_graph(rows: Floats, device: torch.device | str = "cpu") -> tuple[I
 
 def partitions(
     rows: Floats,
-    neighbours: tuple[Indices, Floats],
+    neighbours: tuple[Indices, Floats] | None,
     n_classes: int,
     rng: np.random.RandomState,
     methods: frozenset[str] | None = None,
@@ -62,8 +62,8 @@ def partitions(
     Parameters
     ----------
     rows : ndarray of shape (n, m)
-    neighbours : indices and distances, ndarrays of shape (n, k)
-        As `neighbour_graph` returns them.
+    neighbours : indices and distances, ndarrays of shape (n, k), or None
+        As `neighbour_graph` returns them; spectral methods alone need them.
     n_classes : int
         From 2 to n - 1.
     rng : RandomState
@@ -94,6 +94,7 @@ def partitions(
         wanted = {method: more for method, more in variants.items() if method in asked}
         if not wanted:
             continue
+        assert neighbours is not None
         graph = fuzzy_graph(*neighbours) if graph is None else graph
         n_vectors = min(n_classes + max(wanted.values()), len(rows))
         vectors = regularised_eigenvectors(graph, n_vectors, regularisation, rng)

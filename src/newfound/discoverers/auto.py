@@ -23,7 +23,8 @@ from newfound.records import Records
 from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
 from newfound.selection.chooser import Choice, Chooser
-from newfound.selection.judgement import judge
+from newfound.selection.judgement import judge, judge_learned
+from newfound.selection.learned_chooser import LearnedChoice, LearnedChooser
 from newfound.selection.space import Space
 from newfound.tables import TableEncoder
 from newfound.tables.sampling import sample_of_each
@@ -32,16 +33,19 @@ from newfound.tables.task import DiscoveryTask
 
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _FEW_ROWS = 10  # of every known class, however rare, from which the networks learn
+_ENOUGH_STEPS = 150  # for networks to repeat a partition of few rows
 _TIME_FOR_TRAINING = 0.93  # share of the time limit at which the training is to have ended
 
 
 class AutoDiscoverer(NetworkDiscoverer):
     """Novel classes without a single knob to tune, and without a single novel label.
 
-    A portfolio of partitions of the unlabelled rows is made: many ways to measure distances, some of them learned from
-    the known classes, times many ways to cut. Known classes are then hidden, to see which candidates find them; that
-    and the structure of the unlabelled rows choose the partition. Packed networks learn it together with the known
-    classes, sharpen it, and predict new rows by their common vote.
+    Candidate partitions of the unlabelled rows are made, and one is chosen. A network that was trained on synthetic
+    tables alone looks at the table; its view, and simpler ways to measure distances, give sixteen candidates, and a
+    selector that was learned on synthetic tasks says which is best and how likely it is right. Of tables too large for
+    that (more than about 3,000 rows of 20 columns, or 1,400 of 60) a portfolio of a hundred candidates is made instead:
+    known classes are hidden, to see which candidates find them, and that and the structure of the unlabelled rows
+    choose. Packed networks learn the partition together with the known classes, and predict new rows by a common vote.
 
     Parameters
     ----------
@@ -51,12 +55,12 @@ class AutoDiscoverer(NetworkDiscoverer):
         What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
         known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     time_limit : float or None, default=None
-        Seconds that `fit` may take; None for as long as it takes, about a minute for 10,000 rows. With a limit the
-        result depends on the speed of the machine.
+        Seconds that `fit` may take; None for as long as it takes, about ten seconds for 2,000 rows and a minute for
+        10,000. With a limit the result depends on the speed of the machine.
     n_members : int, default=8
         Networks trained at once; predictions are their common vote.
     training_steps : int, default=800
-        Steps in which the networks are trained.
+        Steps in which the networks are trained, at most; where the selector chose, 150 are enough.
     encoder : TableEncoder or None, default=None
         How the table is prepared; None is ``TableEncoder()``.
     device : str, default="auto"
@@ -73,14 +77,18 @@ class AutoDiscoverer(NetworkDiscoverer):
     labels_ : ndarray of shape (n,)
         Class of each training row: its known class, or the novel class found for it.
     leaderboard_ : Records
-        The candidates, best first: representation, method, score, accuracy on hidden classes, information of the
-        unlabelled rows' neighbours, share of these within classes, and agreement with the other candidates. ``print``
-        shows it as a table, ``to_frame()`` makes a data frame.
+        The candidates, best first: representation, method, and score. Where the selector chose, the score is how much
+        better than the others it expects a candidate to be, beside the network's likelihood of the pairs of rows, the
+        share of the nearest neighbours within classes, and the agreement with the other candidates. On larger tables
+        there are accuracy on hidden classes, information and share of the unlabelled rows' neighbours, and agreement.
+        ``print`` shows it as a table, ``to_frame()`` makes a data frame.
     confidence_ : float
-        From 0 to 1: how far the best candidates agree with the classes that were found. Where there is but one novel
-        class, there is nothing to choose: it is 1, or the probability that it is one class where that was estimated.
+        From 0 to 1. Where the selector chose: the chance that more than four in five unlabelled rows are in the right
+        class, as on synthetic tasks. On larger tables: how far the best candidates agree with the classes found. Where
+        there is but one novel class, there is nothing to choose: it is 1, or the probability that it is one class where
+        that was estimated.
     class_confidence_ : ndarray of shape (n_novel_classes,)
-        The same for each novel class.
+        How far the best candidates agree with each novel class.
     weaknesses_ : list of str
         Why the result should be doubted, in words; empty where nothing speaks against it.
     n_classes_estimate_ : NClassesEstimate
@@ -142,10 +150,17 @@ class AutoDiscoverer(NetworkDiscoverer):
     def _discover(self, prepared: Preparation) -> Discovery:
         task, rng = prepared.task, prepared.rng
         learners = np.union1d(sample_of_each(task.codes, _MOST_ROWS, rng), _some_of_each_class(task.codes))
-        chooser = Chooser(pick_device(self.device), self.verbose, prepared.started, self.time_limit)
-        choice = chooser.choose(task.take(learners), rng)
-        lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, chooser.deadline(_TIME_FOR_TRAINING))
-        trainer = StudentTrainer(self._member_settings(), pick_device(self.device), lesson)
+        device = pick_device(self.device)
+        chooser = Chooser(device, self.verbose, prepared.started, self.time_limit)
+        seen = LearnedChooser(device, self.verbose, chooser.deadline(1.0)).choose(task.take(learners), rng)
+        choice = chooser.choose(task.take(learners), rng) if seen is None else seen
+        deadline = chooser.deadline(_TIME_FOR_TRAINING)
+        if isinstance(choice, LearnedChoice):
+            # To sharpen a partition that the selector chose gained nothing on the development tables.
+            lesson = Lesson(choice.partition, False, deadline, _ENOUGH_STEPS)
+        else:
+            lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, deadline)
+        trainer = StudentTrainer(self._member_settings(), device, lesson)
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         # The networks alone do without the rows that are held out, not the choice of a partition.
         held_out = rows_to_hold_out(task.codes, rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
@@ -158,21 +173,32 @@ class AutoDiscoverer(NetworkDiscoverer):
         return Discovery(trained.state, trained.found, temperature, trained.history, trained.member_found, facts)
 
     def _judged(
-        self, prepared: Preparation, choice: Choice, learners: NDArray[np.intp], found: Codes, trained: float
+        self,
+        prepared: Preparation,
+        choice: Choice | LearnedChoice,
+        learners: NDArray[np.intp],
+        found: Codes,
+        trained: float,
     ) -> dict[str, Any]:
         """Say how sure the result is; returns the attributes that say so."""
         unlabelled = np.flatnonzero(prepared.task.codes < 0)
         compared = np.intersect1d(unlabelled, learners[choice.compared])
-        judgement = judge(
-            choice.ranking,
-            found[np.searchsorted(unlabelled, compared)],
-            prepared.task.n_novel,
-            n_known=prepared.task.n_known,
-            estimate=prepared.estimate,
-            trained=trained,
-        )
+        there = found[np.searchsorted(unlabelled, compared)]
+        if isinstance(choice, LearnedChoice):
+            judgement = judge_learned(choice, there, prepared.task.take(compared), trained=trained)
+            leaderboard = choice.jury.leaderboard()
+        else:
+            leaderboard = choice.ranking.leaderboard
+            judgement = judge(
+                choice.ranking,
+                there,
+                prepared.task.n_novel,
+                n_known=prepared.task.n_known,
+                estimate=prepared.estimate,
+                trained=trained,
+            )
         return {
-            "leaderboard_": choice.ranking.leaderboard,
+            "leaderboard_": leaderboard,
             "confidence_": judgement.confidence,
             "class_confidence_": judgement.class_confidence,
             "weaknesses_": judgement.weaknesses,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,17 +36,51 @@ class Look:
         Rows of one class lie in one direction.
     n_novel : ndarray of shape (41,)
         Probabilities of 0, 1, ... 40 novel classes.
+    n_views, n_learned : int
+        Number of views, and how many of a view's vectors' entries are learned; the others are places in the geometry.
+    scale, bias : float
+        Rows of one view are of one class with the log odds ``scale * cosine + bias``.
     """
 
     novelty: Floats
     known: Floats
     embedding: Floats
     n_novel: Floats
+    n_views: int
+    n_learned: int
+    scale: float
+    bias: float
+
+    @property
+    def learned(self) -> Floats:
+        """The learned entries of all views; (n, n_views * n_learned)."""
+        views = self.embedding.reshape(len(self.embedding), self.n_views, -1)
+        return views[:, :, : self.n_learned].reshape(len(views), -1)
+
+    def pair_logits(self, places: NDArray[Any]) -> Floats:
+        """Log odds that two rows are of one class, the mean over views; (m, m) for m places among the rows."""
+        some = self.embedding[places]  # vectors of length 1, side by side
+        logits: Floats = self.scale / self.n_views * (some @ some.T) + self.bias
+        return logits
 
 
-def context_rows(task: DiscoveryTask, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Row numbers of a context that is looked at in seconds: half of it labelled rows where there are enough."""
-    n_rows = int(np.clip(_MOST_CELLS // (cell_columns(task.layout.n_groups) + 2), _FEWEST_ROWS, _MOST_ROWS))
+def context_rows(task: DiscoveryTask, rng: np.random.RandomState, *, most_cells: int | None = None) -> NDArray[np.intp]:
+    """Draw rows of a context that is looked at in seconds: half of it labelled rows where there are enough.
+
+    Parameters
+    ----------
+    task : DiscoveryTask
+    rng : RandomState
+    most_cells : int, optional
+        Cells in the context, where it is to take less time than it may.
+
+    Returns
+    -------
+    ndarray of int
+        Row numbers, ascending.
+    """
+    cells = _MOST_CELLS if most_cells is None else min(most_cells, _MOST_CELLS)
+    n_rows = int(np.clip(cells // (cell_columns(task.layout.n_groups) + 2), _FEWEST_ROWS, _MOST_ROWS))
     labelled, free = np.flatnonzero(task.codes >= 0), np.flatnonzero(task.codes < 0)
     n_labelled = min(len(labelled), max(n_rows // 2, n_rows - len(free)))
     some = labelled[sample_in_proportion(task.codes[labelled], n_labelled, _FEWEST_OF_CLASS, rng)]
@@ -91,4 +126,8 @@ def look(context: Context, seed: int, *, n_views: int = 1, device: torch.device 
         mean([output.known[0, :, :n_known].softmax(1) for output in outputs]),
         torch.cat([output.embedding[0].double() for output in outputs], 1).cpu().numpy(),
         mean([output.n_novel[0].softmax(0) for output in outputs]),
+        n_views,
+        network.shape.embedding,
+        float(outputs[0].scale),
+        float(outputs[0].bias),
     )

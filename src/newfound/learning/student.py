@@ -124,11 +124,14 @@ class Lesson:
         Whether the partition is sharpened by mutual information after it was learned, which evens out class sizes.
     deadline : float
         Time of `time.monotonic` at which the training ends wherever it stands.
+    most_steps : int or None
+        Steps that are enough to learn it, where so many are not needed as the discoverer's ``training_steps``.
     """
 
     partition: Codes
     sharpen: bool
     deadline: float
+    most_steps: int | None = None
 
 
 class StudentTrainer(PackedTrainer):
@@ -178,6 +181,7 @@ class StudentTrainer(PackedTrainer):
     def _distillation_settings(self) -> DistillationSettings:
         assert self.lesson is not None
         n_steps = int(self.settings["training_steps"])
+        n_steps = n_steps if self.lesson.most_steps is None else min(n_steps, self.lesson.most_steps)
         # Sharpening evens out the sizes of the classes.
         imitation = round(_IMITATION * n_steps) if self.lesson.sharpen else n_steps
         return DistillationSettings(

@@ -62,12 +62,18 @@ def candidates(facts: Facts) -> Html | None:
     chosen = facts["candidates"]
     if not chosen or not chosen["leaderboard"]:
         return None
-    said = (
-        f"{count(len(chosen['leaderboard']), 'candidate')} were compared, by how well they find known classes that "
-        "were hidden on purpose and by the structure of the unlabelled rows."
-    )
-    if chosen["confidence"] is not None:
-        said += f" The best ones agree with the result by {percent(chosen['confidence'])}."
+    n_candidates, sure = count(len(chosen["leaderboard"]), "candidate"), chosen["confidence"]
+    if "likelihood" in chosen["leaderboard"][0]:
+        said = f"{n_candidates} were compared by a selector that was learned on made-up tables."
+        if sure is not None:
+            said += f" It gives a chance of {percent(sure)} that more than four in five rows are in the right class."
+    else:
+        said = (
+            f"{n_candidates} were compared, by how well they find known classes that were hidden on purpose and by the "
+            "structure of the unlabelled rows."
+        )
+        if sure is not None:
+            said += f" The best ones agree with the result by {percent(sure)}."
     board = scrolling(records(chosen["leaderboard"][:_CANDIDATES_SHOWN]), "Candidates")
     return tag("section", tag("h2", "Candidates"), tag("p", said), board, id="candidates")
 

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from newfound.selection.chooser import N_BEST
 from newfound.selection.hidden_classes import FEWEST_KNOWN
+from newfound.selection.learned_chooser import LearnedChoice
 from newfound.selection.n_classes import NClassesEstimate
+from newfound.selection.portfolio import holds_holes
 from newfound.selection.ranking import Ranking
+from newfound.tables.task import DiscoveryTask
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -22,6 +25,7 @@ _LITTLE_TRUST = 0.2
 _WIDE = 1.0  # width of the interval for the number of classes, as a share of the number, from which on it is doubtful
 _LESS_APART = 0.1  # share of edges within classes by which the novel ones may stay behind the hidden ones
 _ENOUGH_TRAINING = 0.5  # share of the epochs
+_ENDED_EARLY = "the training of the networks ended early; allow more time"
 _FOUND_BY_ALL = 0.9  # mean hidden accuracy from which on it matters little which candidate is chosen
 
 
@@ -78,8 +82,38 @@ def judge(
         if n_novel > 1:
             weaknesses += _doubts_of_the_choice(ranking, n_known, confidence)
         if trained < _ENOUGH_TRAINING:
-            weaknesses.append("the training of the networks ended early; allow more time")
+            weaknesses.append(_ENDED_EARLY)
     return Judgement(confidence, class_confidence, weaknesses)
+
+
+def judge_learned(choice: LearnedChoice, found: Codes, compared: DiscoveryTask, *, trained: float) -> Judgement:
+    """Judge novel classes where the learned selector chose.
+
+    Parameters
+    ----------
+    choice : LearnedChoice
+    found : ndarray of shape (n,), int64
+        Novel class of each row on which candidates were compared.
+    compared : DiscoveryTask
+        These rows.
+    trained : float
+        Share of the planned training that took place.
+
+    Returns
+    -------
+    Judgement
+        Its confidence is the chance that more than four in five rows are in the right class.
+    """
+    confidence = choice.jury.confidence(found)
+    weaknesses = []
+    if holds_holes(found[None], compared.rows, compared.layout, compared.n_novel)[0]:
+        weaknesses.append("a novel class is little else than the rows in which one column has no value")
+    if confidence < _UNSURE:
+        told = "on made-up tables with such signs, more than four in five rows were right in"
+        weaknesses.append(f"{told} {confidence:.0%} of the cases")
+    if trained < _ENOUGH_TRAINING:
+        weaknesses.append(_ENDED_EARLY)
+    return Judgement(confidence, choice.jury.class_confidence(found), weaknesses)
 
 
 def doubts_of_the_numbers(n_rows: int, n_novel: int, estimate: NClassesEstimate | None) -> Iterator[str]:

@@ -167,12 +167,12 @@ def build_portfolio(
         told=information / np.maximum(entropies, _SMALLEST_ENTROPY),
         is_lopsided=(within >= _CLEAN) & (entropies < _EVEN * math.log(n_classes)),
         is_empty=np.exp(entropies) < 1 + _FEWEST_CLASSES * (n_classes - 1),
-        is_holes=_hold_holes(np.array(labels), rows[unlabelled], layout, n_classes),
+        is_holes=holds_holes(np.array(labels), rows[unlabelled], layout, n_classes),
         graphs=edges,
     )
 
 
-def _hold_holes(partitions: Codes, rows: Floats, layout: Layout, n_classes: int) -> NDArray[np.bool_]:
+def holds_holes(partitions: Codes, rows: Floats, layout: Layout, n_classes: int) -> NDArray[np.bool_]:
     """Whether a class of each partition (c, n) overlaps mostly with the rows that lack one cell; (c,)."""
     lacks = rows[:, [name.endswith("=missing") for name in layout.names]] > 0
     found = np.zeros(len(partitions), dtype=bool)
