@@ -41,7 +41,7 @@ PIECES = [
     "__index_level_",
 ]
 STARTS = ["", "-", "1", "1.", "0.", "1.0", "1e", "2024-01-01 ", "2024-01-01T", "31.12.2024 ", "2024/1/1T1:00:00."]
-ENDS = ["x", "!", "\n", ""]
+ENDS = ["x", "\n"]
 
 
 def patterns() -> dict[str, re.Pattern[str]]:
@@ -71,8 +71,8 @@ def test_every_pattern_is_linear() -> None:
         for start in STARTS:
             for piece in PIECES:
                 for end in ENDS:
-                    text = start + piece * (20_000 // len(piece)) + end
-                    # 20,000 characters take well under a millisecond, and some ten seconds in the square of it
+                    text = start + piece * (10_000 // len(piece)) + end
+                    # 10,000 characters take well under a millisecond, and seconds in the square of it
                     assert seconds(pattern.fullmatch, text) < 0.2, (name, start, piece, end)
 
 
