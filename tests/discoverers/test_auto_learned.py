@@ -54,7 +54,7 @@ def test_a_clear_table_is_found_without_a_warning(clear: Any) -> None:
     assert clear.confidence_ > 0.8
     assert (clear.class_confidence_ > 0.9).all()
     assert {epoch["stage"] for epoch in clear.history_} == {"imitation"}
-    assert len(clear.history_) == 3  # of 50 steps; no more are needed
+    assert len(clear.history_) == 2  # of 50 steps; no more are needed
 
 
 def test_the_leaderboard(clear: Any) -> None:

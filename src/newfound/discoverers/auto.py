@@ -33,7 +33,7 @@ from newfound.tables.task import DiscoveryTask
 
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _FEW_ROWS = 10  # of every known class, however rare, from which the networks learn
-_ENOUGH_STEPS = 150  # for networks to repeat a partition of few rows
+_ENOUGH_STEPS = 100  # for networks to repeat a partition of few rows
 _TIME_FOR_TRAINING = 0.93  # share of the time limit at which the training is to have ended
 
 
@@ -60,7 +60,7 @@ class AutoDiscoverer(NetworkDiscoverer):
     n_members : int, default=8
         Networks trained at once; predictions are their common vote.
     training_steps : int, default=800
-        Steps in which the networks are trained, at most; where the selector chose, 150 are enough.
+        Steps in which the networks are trained, at most; where the selector chose, 100 are enough.
     encoder : TableEncoder or None, default=None
         How the table is prepared; None is ``TableEncoder()``.
     device : str, default="auto"
