@@ -12,7 +12,7 @@ import os
 import queue
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -184,16 +184,17 @@ def write(path: Path, found: Sequence[dict[str, Any]]) -> None:
 
 def _write(path: Path, found: Sequence[dict[str, Any]]) -> None:
     columns = {name: np.array([one[name] for one in found]) for name in found[0]}
-    about = {"candidates": [" / ".join(name) for name in _CANDIDATES], "signal_names": SIGNALS, "fact_names": FACTS}
+    about = {
+        "candidates": [" / ".join(name) for name in _CANDIDATES],
+        "signal_names": SIGNALS,
+        "fact_names": FACTS,
+        "weights": weights_card()["sha256"],
+        "prior": PRIOR_VERSION,
+        "first_seed": SEED,
+    }
+    arrays = columns | {name: np.array(fact) for name, fact in about.items()}
     fresh = path.with_suffix(".part.npz")
-    np.savez_compressed(
-        fresh,
-        **columns,
-        **{name: np.array(texts) for name, texts in about.items()},
-        weights=np.array(weights_card()["sha256"]),
-        prior=np.array(PRIOR_VERSION),
-        first_seed=np.array(SEED),
-    )
+    np.savez_compressed(fresh, **arrays)  # type: ignore[arg-type]
     fresh.replace(path)
 
 
@@ -211,7 +212,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     start = time.monotonic()
     context = multiprocessing.get_context("spawn")
     results, judged = context.Queue(), context.Queue()
-    jobs = [(_work, (worker, given.device, results)) for worker in range(given.processes)]
+    jobs: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
+        (_work, (worker, given.device, results)) for worker in range(given.processes)
+    ]
     if given.problems is not None and given.problems.exists():
         jobs.append((_judge_problems, (given.problems, given.device, judged)))
     workers = [context.Process(target=work, args=args, daemon=True) for work, args in jobs]
