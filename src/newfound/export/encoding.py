@@ -11,7 +11,7 @@ from newfound.export.graph import Graph, Value
 from newfound.tables import TableEncoder, cells
 from newfound.tables.blocks import NEUTRAL_BOOLEAN, CategoryBlock, NumberBlock
 from newfound.tables.frame import Table
-from newfound.tables.scaling import MAX_DEVIATION, UNIFORM_SCALE, NumberScaler
+from newfound.tables.scaling import MAX_DEVIATION, MAX_UNSCALED, UNIFORM_SCALE, NumberScaler
 
 NUMBERS, TEXTS = "numbers", "texts"
 """Names of the two inputs; a model without columns of a kind has no such input."""
@@ -95,7 +95,7 @@ def _scaled(numbers: Value, scalers: list[NumberScaler]) -> Value:
     graph, scaling = numbers.graph, scalers[0].scaling
     unit, centre, spread = (np.array([getattr(s, name) for s in scalers]) for name in ("unit", "centre", "spread"))
     if scaling == "none":
-        return numbers
+        return graph.op("Clip", numbers, -MAX_UNSCALED, MAX_UNSCALED)
     if scaling == "quantile":
         return (_levels(numbers / unit, scalers) - 0.5) * UNIFORM_SCALE
     if scaling == "signed_log":
