@@ -114,7 +114,7 @@ def test_checks_say_what_they_got_and_what_is_accepted(
 
 def test_the_library_never_speaks_of_options() -> None:
     package = Path(newfound.__file__).parent
-    commands = ("cli/", "report/method.py")  # these show commands on purpose
+    commands = ("cli/", "reporting/method.py")  # these show commands on purpose
     found = {}
     for path in package.rglob("*.py"):
         name = path.relative_to(package).as_posix()

@@ -38,7 +38,7 @@ _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "suggest_merges": "newfound.suggestions",
     "save": "newfound.persistence",
     "tune": "newfound.selection.tune",
-    "write_report": "newfound.report",
+    "write_report": "newfound.reporting",
 }
 _MODULES = ("datasets", "errors", "metrics")
 
@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from newfound.export import export_onnx
     from newfound.persistence import load, save
     from newfound.registry import register_discoverer
-    from newfound.report import write_report
+    from newfound.reporting import write_report
     from newfound.scale import predict_parquet
     from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
     from newfound.selection.n_classes import estimate_n_novel_classes

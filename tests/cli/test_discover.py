@@ -10,7 +10,7 @@ import pytest
 from newfound import __version__, load
 from newfound.cli.app import run
 from newfound.registry import BUILT_IN, Registration
-from newfound.report.wording import share_in_words
+from newfound.reporting.wording import share_in_words
 from tests.cli import tables
 from tests.cli.tables import TARGET
 

@@ -196,8 +196,8 @@ def _write_results(
     from newfound.cli.labelling import label_rows
     from newfound.cli.run_facts import run_facts
     from newfound.discoverers.reading import Reading
-    from newfound.report import render, report_facts
-    from newfound.report.row_doubts import RowDoubts
+    from newfound.reporting import render, report_facts
+    from newfound.reporting.row_doubts import RowDoubts
 
     labels = task.target.labels
     newfound.save(model, fresh / MODEL)
@@ -229,7 +229,7 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         facts[name] for name in ("novel_classes", "estimate", "unlabelled_rows_of_known_classes")
     )
     if facts["routing"] is not None:
-        from newfound.report.wording import routing_in_words, share_in_words
+        from newfound.reporting.wording import routing_in_words, share_in_words
 
         output.say("", f"{routing_in_words(facts['routing'])}")
         output.say(f"Share of known classes among them: {share_in_words(facts['routing'])}.")
@@ -271,7 +271,7 @@ def _sureness(one: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _explain_agreement(novel: Sequence[Mapping[str, Any]], name: str, output: Output) -> None:
-    from newfound.report.doubts import MEANINGS
+    from newfound.reporting.doubts import MEANINGS
 
     for source in dict.fromkeys(one["source"] for one in novel if one["source"] is not None):
         output.say(f"{name.capitalize()}: {MEANINGS[source]}.")

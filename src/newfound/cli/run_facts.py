@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.cli.labelling import Labelling
 from newfound.cli.reading import PartlyLabelled
-from newfound.report.doubts import doubts, sureness
-from newfound.report.facts import routing_facts
+from newfound.reporting.doubts import doubts, sureness
+from newfound.reporting.facts import routing_facts
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -39,7 +39,7 @@ def run_facts(
     labelling : Labelling
         Of the rows of the task.
     report : mapping
-        What the report says, see `newfound.report.report_facts`.
+        What the report says, see `newfound.reporting.report_facts`.
     """
     return {
         "table": _table_facts(task),

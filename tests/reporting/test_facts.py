@@ -16,13 +16,13 @@ from numpy.testing import assert_array_equal
 import newfound as nf
 from newfound.errors import InputError
 from newfound.records import Records
-from newfound.report import facts as facts_module
-from newfound.report import write_report
-from newfound.report.facts import coded_column, plain, report_facts
+from newfound.reporting import facts as facts_module
+from newfound.reporting import write_report
+from newfound.reporting.facts import coded_column, plain, report_facts
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.tables import TableEncoder
 from newfound.tables.frame import as_table
-from tests.report.conftest import Case
+from tests.reporting.conftest import Case
 
 
 def test_facts_are_plain_and_have_no_numbers_that_json_lacks(mixed_facts: dict[str, Any]) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.errors import InputError
-from newfound.report.facts import report_facts
-from newfound.report.html import render
+from newfound.reporting.facts import report_facts
+from newfound.reporting.html import render
 from newfound.writing import replacing
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 import newfound as nf
 from newfound import report
 from newfound.errors import InputError
-from newfound.report import write_report
-from tests.report.conftest import Case
+from newfound.reporting import write_report
+from tests.reporting.conftest import Case
 
 
 def test_it_is_a_public_name() -> None:

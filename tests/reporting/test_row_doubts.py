@@ -10,7 +10,7 @@ import pytest
 
 import newfound as nf
 from newfound.discoverers.reading import Reading
-from newfound.report.row_doubts import RowDoubts
+from newfound.reporting.row_doubts import RowDoubts
 from tests.discoverers.test_auto import blobs
 
 CLASSES = np.array(["ant", "bee", "novel_0", "novel_1"])

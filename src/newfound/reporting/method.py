@@ -8,8 +8,8 @@ from typing import Any
 
 from newfound.explanation.wording import class_name, number_text, shortened
 from newfound.markup import Html, join, scrolling, tag
-from newfound.report.figures import draw_bars, draw_curve
-from newfound.report.wording import count, listed, percent
+from newfound.reporting.figures import draw_bars, draw_curve
+from newfound.reporting.wording import count, listed, percent
 
 Facts = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 from newfound.explanation.wording import number_text, shortened
 from newfound.markup import Html, join, tag
 from newfound.pictures.style import NOVEL_COLOURS, NOVEL_MARKERS
-from newfound.report.wording import count, percent
+from newfound.reporting.wording import count, percent
 from newfound.tables.dates import parse_date
 
 MAP_WIDTH, MAP_HEIGHT, MAP_EDGE = 960, 620, 26

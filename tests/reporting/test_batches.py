@@ -8,7 +8,7 @@ import pytest
 
 import newfound as nf
 from newfound import InputError
-from newfound.report import report_facts
+from newfound.reporting import report_facts
 from tests.discoverers.common import SMALL, auto
 from tests.discoverers.conftest import keep_few_candidates
 from tests.discoverers.test_living import fitted, rows_of

@@ -21,8 +21,8 @@ from newfound.errors import InputError
 from newfound.explanation import explain
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
-from newfound.report.layout import drawn_rows, middle_of, place_rows
-from newfound.report.row_doubts import RowDoubts, label_names
+from newfound.reporting.layout import drawn_rows, middle_of, place_rows
+from newfound.reporting.row_doubts import RowDoubts, label_names
 from newfound.tables import Labels, Table, read_labels
 from newfound.tables.cells import as_texts, holds_booleans, missing_mask
 

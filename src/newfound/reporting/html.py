@@ -11,9 +11,9 @@ from typing import Any
 
 from newfound.markup import Html, document, join, tag, without_control
 from newfound.pictures.style import FRAME, INK, KNOWN_COLOUR, MUTED_INK, NOVEL_COLOURS, PANEL
-from newfound.report import method, sections
-from newfound.report.figures import MAP_EDGE, MAP_HEIGHT, MAP_WIDTH, looks
-from newfound.report.summary import headline
+from newfound.reporting import method, sections
+from newfound.reporting.figures import MAP_EDGE, MAP_HEIGHT, MAP_WIDTH, looks
+from newfound.reporting.summary import headline
 
 # What JSON may hold but a script element may not, or not in every browser.
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -110,7 +110,7 @@ def _style() -> Html:
 
 
 def _static(name: str) -> str:
-    return files("newfound.report").joinpath("static", name).read_text(encoding="utf-8")
+    return files("newfound.reporting").joinpath("static", name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from newfound.report.layout import drawn_rows, middle_of, place_rows
+from newfound.reporting.layout import drawn_rows, middle_of, place_rows
 
 NONE = np.empty(0, dtype=np.int64)
 

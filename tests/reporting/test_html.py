@@ -17,14 +17,14 @@ import pytest
 
 import newfound as nf
 from newfound.cli.app import run
-from newfound.report.doubts import doubts, sureness
-from newfound.report.facts import map_columns, report_facts
-from newfound.report.figures import draw_shift
-from newfound.report.html import render, safe_json
-from newfound.report.method import next_commands, next_python
-from newfound.report.summary import headline, key_figures, sentences
+from newfound.reporting.doubts import doubts, sureness
+from newfound.reporting.facts import map_columns, report_facts
+from newfound.reporting.figures import draw_shift
+from newfound.reporting.html import render, safe_json
+from newfound.reporting.method import next_commands, next_python
+from newfound.reporting.summary import headline, key_figures, sentences
 from newfound.tables.frame import as_table
-from tests.report.conftest import HOSTILE, Case
+from tests.reporting.conftest import HOSTILE, Case
 
 
 class Page(HTMLParser):

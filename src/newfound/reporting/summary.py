@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.explanation.wording import shortened
-from newfound.report.doubts import MEANINGS, sureness
-from newfound.report.wording import called, count, level, percent, routing_in_words, share_in_words
+from newfound.reporting.doubts import MEANINGS, sureness
+from newfound.reporting.wording import called, count, level, percent, routing_in_words, share_in_words
 
 _ADVICE = {
     "high": "treat the classes as found, and still look at their rows",

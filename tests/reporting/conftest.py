@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import newfound as nf
-from newfound.report import write_report
-from newfound.report.facts import report_facts
-from tests.report.browsers import launched
+from newfound.reporting import write_report
+from newfound.reporting.facts import report_facts
+from tests.reporting.browsers import launched
 
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
 

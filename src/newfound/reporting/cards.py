@@ -7,10 +7,10 @@ from typing import Any
 
 from newfound.explanation.wording import class_name, shortened
 from newfound.markup import Html, join, scrolling, tag
-from newfound.report.doubts import MEANINGS, Sureness
-from newfound.report.facts import columns_of
-from newfound.report.figures import draw_shift, meter, swatch
-from newfound.report.wording import MISSING, called, cell, count, level, percent
+from newfound.reporting.doubts import MEANINGS, Sureness
+from newfound.reporting.facts import columns_of
+from newfound.reporting.figures import draw_shift, meter, swatch
+from newfound.reporting.wording import MISSING, called, cell, count, level, percent
 
 _COLUMNS_SHOWN, _COLUMNS_ENOUGH = 7, 3  # of rows in a card; others join where fewer tell anything of the class
 _SHIFTS_SHOWN = 6

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from newfound.explanation.wording import class_name
-from newfound.report.wording import count, percent
+from newfound.reporting.wording import count, percent
 
 _MANY_STRAY = 0.05  # share of labelled rows in a novel class from which on a reader should know
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from newfound.explanation.wording import class_name
 from newfound.markup import Html, join, scrolling, tag
-from newfound.report.cards import card_id, conditions, draw_card
-from newfound.report.doubts import doubts, sureness
-from newfound.report.figures import draw_histogram, draw_map, share_bar, swatch
-from newfound.report.summary import headline, key_figures, meanings, sentences
-from newfound.report.wording import count, percent
+from newfound.reporting.cards import card_id, conditions, draw_card
+from newfound.reporting.doubts import doubts, sureness
+from newfound.reporting.figures import draw_histogram, draw_map, share_bar, swatch
+from newfound.reporting.summary import headline, key_figures, meanings, sentences
+from newfound.reporting.wording import count, percent
 
 Facts = Mapping[str, Any]
 Looks = Sequence[Mapping[str, Any]]
