@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import newfound as nf
-from newfound import report
+from newfound import reporting
 from newfound.errors import InputError
 from newfound.reporting import write_report
 from tests.reporting.conftest import Case
@@ -52,7 +52,7 @@ def test_where_something_fails_an_earlier_file_is_as_it_was(
 def test_a_bad_path_is_refused_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
 ) -> None:
-    monkeypatch.setattr(report, "report_facts", None)  # never called
+    monkeypatch.setattr(reporting, "report_facts", None)  # never called
     with pytest.raises(InputError, match=message):
         write_report(nf.KMeansDiscoverer(2), [[0.0]], None, tmp_path / name)
 
