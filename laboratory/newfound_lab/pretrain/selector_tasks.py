@@ -31,6 +31,7 @@ from newfound.selection.jury import rand_indices
 from newfound.selection.signals import FACTS, SIGNALS, Pairs, facts_of, graphs_of, signals_of
 from newfound.tables import TableEncoder
 from newfound_lab.pretrain.problems import Problem, load_problems
+from newfound_lab.pretrain.tables import as_table
 from newfound_lab.prior import sample_tasks
 from newfound_lab.prior.source import Source
 from newfound_lab.prior.tasks import PRIOR_VERSION
@@ -51,11 +52,7 @@ _PAIRS = np.triu_indices(len(_CANDIDATES), 1)
 
 def encoded(values: NDArray[np.float32], categorical: NDArray[np.bool_]) -> tuple[Floats, Any]:
     """Encode a table of numbers and codes of levels, NaN where missing, as a discoverer would; rows and layout."""
-    told = [len(np.unique(column[~np.isnan(column)])) > 1 for column in values.T]
-    table = values[:, told].astype(object)
-    table[np.isnan(values[:, told])] = None
-    for place in np.flatnonzero(categorical[told]):
-        table[:, place] = [None if level is None else f"level {level:.0f}" for level in table[:, place]]
+    table = as_table(values, categorical)
     encoder = TableEncoder()
     return encoder.fit_transform(table), encoder.layout_
 
