@@ -68,21 +68,45 @@ def data_of(page: Any) -> dict[str, Any]:
 
 
 def marks(page: Any) -> list[int]:
-    """The classes that are not dimmed."""
-    shown: list[str] = page.eval_on_selector_all(".marks:not(.dim)", "all => all.map((one) => one.dataset.class)")
-    return sorted(map(int, shown))
+    """The classes that are drawn in their full colour: most of their marks have it in the middle."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    data = data_of(page)
+    spots = [[*in_map(page, i), data["map"]["classes"][i]] for i in range(len(data["map"]["rows"]))]
+    names = ["--known-mark" if not one["novel"] else f"--{one['colour']}" for one in data["classes"]]
+    found: list[int] = page.evaluate(PAINTED, [spots, names])
+    return found
+
+
+PAINTED = """([spots, names]) => {
+  const canvas = document.querySelector("#map canvas"), probe = document.body.appendChild(document.createElement("i"));
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const colours = names.map((name) => {
+    probe.style.color = `var(${name})`;
+    return getComputedStyle(probe).color.match(/\\d+/g).join();
+  });
+  probe.remove();
+  const scale = canvas.width / canvas.clientWidth, votes = names.map(() => 0);
+  for (const [x, y, code] of spots) {
+    const at = 4 * (Math.floor(y * scale) * canvas.width + Math.floor(x * scale));
+    votes[code] += data.slice(at, at + 3).join() === colours[code] ? 1 : -1;
+  }
+  return votes.map((_, code) => code).filter((code) => votes[code] > 0);
+}"""
+
+
+def in_map(page: Any, i: int) -> tuple[float, float]:
+    """Where the mark of the i-th row is inside the frame of the map, in pixels."""
+    data = data_of(page)["map"]
+    width, height = page.locator("#map").evaluate("one => [one.clientWidth, one.clientHeight]")
+    return 26 + data["x"][i] / 1e4 * (width - 52), 26 + (1 - data["y"][i] / 1e4) * (height - 52)
 
 
 def place_of(page: Any, i: int) -> tuple[float, float]:
-    """Where the mark of the i-th row on the map is, in pixels of the window."""
-    data = data_of(page)
-    width, height, edge = data["frame"]
+    """The same in pixels of the window."""
     page.locator("#map").scroll_into_view_if_needed()
-    box = page.locator("#map > svg").bounding_box()
-    scale = box["width"] / width
-    x = edge + data["map"]["x"][i] / 1e4 * (width - 2 * edge)
-    y = edge + (1 - data["map"]["y"][i] / 1e4) * (height - 2 * edge)
-    return box["x"] + x * scale, box["y"] + y * scale
+    box = page.locator("#map > canvas").first.bounding_box()
+    x, y = in_map(page, i)
+    return box["x"] + x, box["y"] + y
 
 
 def test_hostile_texts_do_nothing(page: Any) -> None:
@@ -122,6 +146,27 @@ def test_clicking_a_mark_shows_its_class_alone_and_again_all(page: Any) -> None:
     assert marks(page) == everything
 
 
+def test_one_can_look_closer_and_drag_the_map(page: Any) -> None:
+    i = 7
+    x, y = place_of(page, i)
+    page.mouse.move(x, y)
+    row = page.locator("#row caption").text_content()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -200)
+    page.keyboard.up("Control")
+    page.mouse.move(x + 1, y)  # what is under the pointer stays there
+    assert page.locator("#row caption").text_content() == row
+    page.mouse.down()
+    page.mouse.move(x + 60, y + 40, steps=3)
+    page.mouse.up()
+    page.mouse.move(x + 61, y + 40)  # and goes with it
+    assert page.locator("#row caption").text_content() == row
+    assert page.locator(".pick.all").get_attribute("aria-pressed") == "true"  # a drag is no click
+    page.get_by_role("button", name="Show the whole map").click()
+    page.mouse.move(*place_of(page, i))
+    assert page.locator("#row caption").text_content() == row
+
+
 def test_the_legend_chooses_classes(page: Any) -> None:
     everything = marks(page)
     first, second = page.locator(".pick[data-class]").nth(0), page.locator(".pick[data-class]").nth(1)
@@ -138,17 +183,24 @@ def test_the_legend_chooses_classes(page: Any) -> None:
     assert marks(page) == everything
 
 
+def spoken_row(page: Any) -> int:
+    """Place on the map of the row that a screen reader was told of."""
+    row = int(re.match(r"Row (\d+)", page.locator("#map-status").text_content())[1])  # type: ignore[index]
+    return int(data_of(page)["map"]["rows"].index(row))
+
+
 def test_the_map_can_be_read_by_the_keyboard(page: Any) -> None:
     status = page.locator("#map-status")
     page.locator("#map").focus()
     page.keyboard.press("ArrowRight")
     first = status.text_content()
     assert re.match(r"Row \d+, novel class ", first)
-    x = float(page.locator(".ring").get_attribute("cx"))
-    key = "ArrowLeft" if x > 500 else "ArrowRight"
+    xs = data_of(page)["map"]["x"]
+    x = xs[spoken_row(page)]
+    key = "ArrowLeft" if x > 5_000 else "ArrowRight"
     page.keyboard.press(key)
     assert status.text_content() != first
-    moved = float(page.locator(".ring").get_attribute("cx"))
+    moved = xs[spoken_row(page)]
     assert moved < x if key == "ArrowLeft" else moved > x
     page.keyboard.press("Enter")
     assert len(marks(page)) == 1

@@ -17,9 +17,11 @@ import pytest
 
 import newfound as nf
 from newfound.cli.app import run
+from newfound.reporting.assets import report_script, shared_files
 from newfound.reporting.doubts import doubts, sureness
 from newfound.reporting.facts import map_columns, report_facts
 from newfound.reporting.figures import draw_shift
+from newfound.reporting.fragments import draw_curves, fragments
 from newfound.reporting.html import render, safe_json
 from newfound.reporting.method import next_commands, next_python
 from newfound.reporting.summary import headline, key_figures, sentences
@@ -288,3 +290,28 @@ def test_long_cells_do_not_flood_the_summary(mixed_facts: dict[str, Any]) -> Non
     for one in facts["explanation"]["classes"]:
         one["rules"] = [{"conditions": [{"text": "city is " + "x" * 9999}], "text": "city is " + "x" * 9999}]
     assert max(map(len, sentences(facts))) < 400
+
+
+def test_the_parts_are_those_of_the_report(mixed_facts: dict[str, Any]) -> None:
+    whole, parts = render(mixed_facts), fragments(mixed_facts)
+    assert len(parts["cards"]) == 2
+    assert all(card["html"] in whole for card in parts["cards"])
+    assert all(html is None or html in whole for html in parts["sections"].values())
+    assert [mixed_facts["classes"][card["code"]]["is_novel"] for card in parts["cards"]] == [True, True]
+    assert len(parts["looks"]) == len(mixed_facts["classes"])
+    json.dumps(parts)
+
+
+def test_losses_of_a_training_that_goes_on_are_drawn_as_in_the_report(mixed: Case, mixed_facts: dict[str, Any]) -> None:
+    assert draw_curves(mixed.model.history_) in render(mixed_facts)
+    assert draw_curves([]) == '<div class="small-charts"></div>'
+
+
+def test_shared_files_need_nothing_else() -> None:
+    shared = {name: content.decode() for name, content in shared_files().items()}
+    imported = {name for text in shared.values() for name in re.findall(r"from \"\./([^\"]+)\"", text)}
+    assert imported <= set(shared)
+    assert "import" not in report_script()
+    assert "export" not in report_script()
+    used = set(re.findall(r"var\(--([\w-]+)", shared["pictures.css"]))
+    assert used <= set(re.findall(r"--([\w-]+):", shared["pictures.css"]))

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.errors import InputError
+from newfound.reporting.assets import shared_files
 from newfound.reporting.facts import report_facts
+from newfound.reporting.fragments import draw_curves, fragments
 from newfound.reporting.html import render
 from newfound.writing import replacing
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
 
-__all__ = ["render", "report_facts", "write_report"]
+__all__ = ["draw_curves", "fragments", "render", "report_facts", "shared_files", "write_report"]
 
 
 def write_report(

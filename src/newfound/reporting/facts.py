@@ -110,7 +110,7 @@ def report_facts(
         "novelty": _novelty_facts(reading, labels),
         "routing": routing_facts(model),
         "map": _map_facts(reading, rows, labels, spelled, explanation, rng),
-        "history": _curves(model.history_),
+        "history": loss_curves(model.history_),
         "batches": [{**record, "class": _batch_class(record["class"])} for record in model.batches_],
         "n_classes": _count_facts(model),
         "candidates": _candidate_facts(model),
@@ -317,7 +317,7 @@ def _batch_class(name: Any) -> str | None:
     return None if name is None else class_name(name)
 
 
-def _curves(history: Sequence[Mapping[str, Any]]) -> list[Facts]:
+def loss_curves(history: Sequence[Mapping[str, Any]]) -> list[Facts]:
     """Losses over the epochs of each stage of the training."""
     curves = []
     for stage in dict.fromkeys(str(epoch.get("stage", "")) for epoch in history):

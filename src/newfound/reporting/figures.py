@@ -38,31 +38,37 @@ def swatch(look: Mapping[str, Any]) -> Html:
     return tag("svg", tag("path", d=d), class_=f"swatch {look['colour']}", viewBox="0 0 14 14", aria_hidden="true")
 
 
+def outlines() -> list[str]:
+    """Return the outline of every mark, of radius 10 around the origin, for the script that draws the map."""
+    return [_mark(mark, 0, 0, 10) for mark in range(len(NOVEL_MARKERS))]
+
+
 # ---- the map
 
 
 def draw_map(
     points: Mapping[str, Any], classes: Sequence[Mapping[str, Any]], styles: Sequence[Mapping[str, Any]]
 ) -> Html:
-    """Draw rows as marks, novel classes above known ones, with names in the middle of classes."""
+    """Draw rows as marks, novel classes above known ones, with names in the middle of classes.
+
+    This is what is seen where scripts do not run; elsewhere ``static/map.js`` draws the same rows with the same marks.
+    """
     places = [
         (_across(x), _down(y), code) for x, y, code in zip(points["x"], points["y"], points["classes"], strict=True)
     ]
     marks, names = [], []
     for j, (one, look) in enumerate(zip(classes, styles, strict=True)):
         d = "".join(_mark(look["mark"], x, y, _RADIUS) for x, y, code in places if code == j)
-        marks.append(tag("path", d=d, class_=f"marks {look['colour']}", data_class=j) if d else None)
+        marks.append(tag("path", d=d, class_=f"marks {look['colour']}") if d else None)
         middle = points["middles"][j]
         if middle is not None and (one["is_novel"] or _n_known(classes) <= _MANY_KNOWN):
             kind = "novel" if one["is_novel"] else "of-known"
             x, y, _ = places[middle]
-            names.append(tag("text", one["name"], x=x, y=y, class_=f"map-name {kind}", data_class=j))
-    ring = tag("circle", class_="ring", cx=0, cy=0, r=10, visibility="hidden")
+            names.append(tag("text", one["name"], x=x, y=y, class_=f"map-name {kind}"))
     return tag(
         "svg",
         tag("g", *marks),
         tag("g", *names, aria_hidden="true"),
-        ring,
         viewBox=f"0 0 {MAP_WIDTH} {MAP_HEIGHT}",
         aria_hidden="true",
         focusable="false",

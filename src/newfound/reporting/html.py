@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from newfound.markup import Html, document, join, tag, without_control
-from newfound.pictures.style import FRAME, INK, KNOWN_COLOUR, MUTED_INK, NOVEL_COLOURS, PANEL
 from newfound.reporting import method, sections
-from newfound.reporting.figures import MAP_EDGE, MAP_HEIGHT, MAP_WIDTH, looks
+from newfound.reporting.assets import report_script, report_style
+from newfound.reporting.figures import looks, outlines
 from newfound.reporting.summary import headline
 
 # What JSON may hold but a script element may not, or not in every browser.
@@ -57,7 +56,7 @@ def render(facts: Mapping[str, Any]) -> str:
         "making": method.making(facts),
     }
     links = [tag("a", _NAMES[name], href=f"#{name}") for name, section in found.items() if section is not None]
-    style, script = _style(), Html(_static("report.js"))
+    style, script = Html(report_style()), Html(report_script())
     head = join(
         tag("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         tag("meta", name="color-scheme", content="light dark"),
@@ -76,7 +75,7 @@ def render(facts: Mapping[str, Any]) -> str:
         ),
         tag("main", *found.values(), id="main", tabindex="-1", class_="wide"),
         tag("footer", tag("p", f"Made by newfound on {facts['made_at']}. This file needs no network.", class_="wide")),
-        tag("script", Html(safe_json(_data(facts))), type="application/json", id="report-data"),
+        tag("script", Html(safe_json(_data(facts, styles))), type="application/json", id="report-data"),
         tag("script", script),
         head=head,
     )
@@ -90,27 +89,18 @@ def safe_json(value: Any) -> str:
     return text
 
 
-def _data(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the script needs: the map and the names of classes."""
+def _data(facts: Mapping[str, Any], styles: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the script needs: the map, and names and looks of classes."""
     first_novel = next((j for j, one in enumerate(facts["classes"]) if one["is_novel"]), len(facts["classes"]))
     return {
         "map": {name: value for name, value in facts["map"].items() if name != "middles"},
-        "classes": [{"name": one["name"], "novel": one["is_novel"]} for one in facts["classes"]],
+        "classes": [
+            {"name": one["name"], "novel": one["is_novel"], **look}
+            for one, look in zip(facts["classes"], styles, strict=True)
+        ],
+        "outlines": outlines(),
         "first_novel": first_novel,
-        "frame": [MAP_WIDTH, MAP_HEIGHT, MAP_EDGE],
     }
-
-
-def _style() -> Html:
-    """Return the style sheet, headed by the colours that all pictures of the project share."""
-    colours = {"ink": INK, "muted": MUTED_INK, "panel": PANEL, "frame": FRAME, "known": KNOWN_COLOUR}
-    colours |= {f"c{i}": colour for i, colour in enumerate(NOVEL_COLOURS)}
-    root = "".join(f"--{name}:{colour};" for name, colour in colours.items())
-    return Html(f":root{{{root}}}\n{_static('report.css')}")
-
-
-def _static(name: str) -> str:
-    return files("newfound.reporting").joinpath("static", name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

@@ -143,8 +143,7 @@ def the_map(facts: Facts, looks: Looks) -> Html:
             ),
             tag(
                 "div",
-                draw_map(points, classes, looks),
-                tag("div", class_="tip", hidden=True),
+                tag("noscript", draw_map(points, classes, looks)),
                 id="map",
                 class_="map",
                 tabindex="0",

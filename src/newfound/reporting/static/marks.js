@@ -1,0 +1,133 @@
+// Marks as pixels: a hundred thousand calls that draw a shape each are too slow to pan smoothly, and this is not.
+
+export const UNIT = 1e4; // coordinates of rows go from 0 to this
+const CELLS = 96; // of the grid in which rows are looked up, along each side
+
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+/** Resolve colours of the style sheet, which may depend on light and dark, to [red, green, blue]. */
+export function resolveColours(box, names) {
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  box.append(probe);
+  const found = names.map((name) => {
+    probe.style.color = name.startsWith("--") ? `var(${name})` : name;
+    return getComputedStyle(probe).color.match(/[\d.]+/g).slice(0, 3).map(Number);
+  });
+  probe.remove();
+  return found;
+}
+
+export const mixed = (colour, other, share) => colour.map((c, k) => Math.round(c * share + other[k] * (1 - share)));
+export const packed = ([r, g, b]) => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+
+export class MarkPainter {
+  /** @param outlines shapes of the marks, as SVG paths of radius 10 */
+  constructor(canvas, outlines) {
+    Object.assign(this, { canvas, outlines });
+  }
+
+  /** How much of each pixel a mark covers, from 0 to 255, and the same with a thin rim around it. */
+  stampsOf(radius, rimmed) {
+    const key = `${radius.toFixed(1)} ${rimmed}`;
+    if (this.stamps?.key === key) return this.stamps;
+    const half = Math.ceil(1.3 * radius + 1.5), side = 2 * half + 1;
+    const canvas = document.createElement("canvas");
+    canvas.width = canvas.height = side;
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    const mask = (outline, rim) => {
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.clearRect(0, 0, side, side);
+      context.setTransform(radius / 10, 0, 0, radius / 10, half + 0.5, half + 0.5);
+      const path = new Path2D(outline);
+      context.fill(path);
+      if (rim) {
+        context.lineWidth = 20 / radius;
+        context.stroke(path);
+      }
+      return context.getImageData(0, 0, side, side).data.filter((_, k) => k % 4 === 3);
+    };
+    this.stamps = {
+      key, half, side,
+      marks: this.outlines.map((outline) => mask(outline, false)),
+      rims: rimmed ? this.outlines.map((outline) => mask(outline, true)) : null,
+    };
+    return this.stamps;
+  }
+
+  /**
+   * Draw rows as marks.
+   * @param rows    {x, y, order, shapes, paint}: coordinates; rows in the order of drawing; mark and colour of each row
+   * @param frame   {left, top, across, down}: pixel of the origin, and pixels for one unit of x and y
+   * @param colours {ground, bright, faint}: packed colours; the first `nFaint` rows in the order are drawn faint
+   */
+  paint({ x, y, order, shapes, paint, nFaint }, { left, top, across, down }, { ground, bright, faint }, radius, rimmed) {
+    const { half, side, marks, rims } = this.stampsOf(radius, rimmed);
+    const context = this.canvas.getContext("2d", { willReadFrequently: true }), { width, height } = this.canvas;
+    // A margin as wide as a mark, so that no pixel has to be checked against the border.
+    const stride = width + 2 * side, rows = height + 2 * side;
+    if (this.image?.width !== stride || this.image?.height !== rows) {
+      this.image = context.createImageData(stride, rows);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    const { pixels } = this;
+    pixels.fill(ground);
+    // Rounded apart from the rows' own places: while the map is dragged, all marks move by the same whole pixels.
+    const ox = Math.round(left) + side - half, oy = Math.round(top) + side - half;
+    const right = width + side, bottom = height + side;
+    const stamp = (mask, start, colour) => {
+      for (let row = 0, p = 0, at = start; row < side; row += 1, at += stride - side) {
+        for (let column = 0; column < side; column += 1, at += 1, p += 1) {
+          const share = mask[p];
+          if (share === 0) continue;
+          if (share > 250) pixels[at] = colour;
+          else {
+            const old = pixels[at], rest = 255 - share;
+            const redBlue = (((colour & 0xff00ff) * share + (old & 0xff00ff) * rest) >>> 8) & 0xff00ff;
+            const green = (((colour & 0xff00) * share + (old & 0xff00) * rest) >>> 8) & 0xff00;
+            pixels[at] = (0xff000000 | redBlue | green) >>> 0;
+          }
+        }
+      }
+    };
+    for (let k = 0; k < order.length; k += 1) {
+      const i = order[k];
+      const px = Math.round(x[i] * across) + ox, py = Math.round(y[i] * down) + oy;
+      if (px < 0 || py < 0 || px >= right || py >= bottom) continue;
+      const shape = shapes[i], start = py * stride + px;
+      if (rims !== null && k >= nFaint) stamp(rims[shape], start, ground);
+      stamp(marks[shape], start, (k < nFaint ? faint : bright)[paint[i]]);
+    }
+    context.putImageData(this.image, -side, -side, side, side, width, height);
+  }
+}
+
+/** Rows in cells of a grid, so that the nearest one is found without looking at all of them. */
+export class Grid {
+  constructor(x, y) {
+    this.x = x;
+    this.y = y;
+    const n = x.length, cells = new Int32Array(n);
+    this.starts = new Int32Array(CELLS * CELLS + 1);
+    for (let i = 0; i < n; i += 1) {
+      cells[i] = Grid.cell(y[i]) * CELLS + Grid.cell(x[i]);
+      this.starts[cells[i] + 1] += 1;
+    }
+    for (let c = 0; c < CELLS * CELLS; c += 1) this.starts[c + 1] += this.starts[c];
+    const next = this.starts.slice();
+    this.rows = new Int32Array(n);
+    for (let i = 0; i < n; i += 1) this.rows[next[cells[i]]++] = i;
+  }
+
+  static cell(value) {
+    return clamp(Math.floor((value / (UNIT + 1)) * CELLS), 0, CELLS - 1);
+  }
+
+  /** Call `visit` with every row whose cell touches a rectangle. */
+  within(left, top, right, bottom, visit) {
+    const first = Grid.cell(left), last = Grid.cell(right);
+    for (let row = Grid.cell(top); row <= Grid.cell(bottom); row += 1) {
+      for (let k = this.starts[row * CELLS + first]; k < this.starts[row * CELLS + last + 1]; k += 1) visit(this.rows[k]);
+    }
+  }
+}
