@@ -14,6 +14,7 @@ FRAME = pd.DataFrame(
         "size": [1.0, 2.0, None, 4.0],
         "colour": ["red", "blue", None, "red"],
         "open": [True, False, None, True],
+        "clock": ["20:40", None, "7:05", "23:00"],
         "day": pd.to_datetime(["2024-01-01", "2024-01-02", None, "2024-01-04"]),
     }
 )
@@ -34,6 +35,8 @@ FRAME = pd.DataFrame(
         (Condition("colour", "category", values=("green",), negated=True), [1, 1, 0, 1], "colour is not green"),
         (Condition("colour", "category", values=("", "a,b")), [0, 0, 0, 0], "colour is one of '', 'a,b'"),
         (Condition("open", "boolean", values=("True",)), [1, 0, 0, 1], "open is True"),
+        (Condition("clock", "time", low=20.5), [1, 0, 0, 1], "clock is 20:30 or later"),
+        (Condition("clock", "time", low=7.0, high=20.75), [1, 0, 1, 0], "clock is from 07:00 to 20:45"),
         (Condition("day", "date", low=19724.0), [0, 1, 0, 1], "day is 2024-01-02 or later"),
         (Condition("day", "date", high=19724.0), [1, 1, 0, 0], "day is 2024-01-02 or earlier"),
         (Condition("day", "date", high=19724.0, whole_days=False), [1, 1, 0, 0], "day is 2024-01-02 00:00 or earlier"),

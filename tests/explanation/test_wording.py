@@ -14,7 +14,9 @@ from newfound.explanation.wording import (
     number_text,
     round_between,
     round_date_between,
+    round_time_between,
     share_text,
+    time_text,
 )
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -52,6 +54,19 @@ def test_a_round_date_lies_between(a: float, b: float, include_low: bool) -> Non
     assume(low < high)
     found = round_date_between(low, high, include_low=include_low)
     assert low <= found < high if include_low else low < found <= high
+
+
+@given(st.floats(0, 24), st.floats(0, 24), st.booleans())
+def test_a_round_time_lies_between(a: float, b: float, include_low: bool) -> None:
+    low, high = sorted((a, b))
+    assume(low < high)
+    found = round_time_between(low, high, include_low=include_low)
+    assert low <= found < high if include_low else low < found <= high
+
+
+@pytest.mark.parametrize(("low", "high", "text"), [(20.4, 23.2, "22:00"), (20.1, 20.6, "20:30"), (7.0, 7.02, "07:01")])
+def test_round_times(low: float, high: float, text: str) -> None:
+    assert time_text(round_time_between(low, high, include_low=False)) == text
 
 
 @pytest.mark.parametrize(

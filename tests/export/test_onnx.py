@@ -117,7 +117,15 @@ def test_without_novel_classes(tmp_path: Path) -> None:
 
 # ---- cells
 
-KINDS = {"number": "numeric", "category": "categorical", "rare": "categorical", "flag": "boolean", "day": "date"}
+KINDS = {
+    "number": "numeric",
+    "category": "categorical",
+    "rare": "categorical",
+    "flag": "boolean",
+    "day": "date",
+    "clock": "time",
+}
+CLOCKS = [None, "00:00", "24:00", "4:59", "05:00", "22:30", "23:59:59.5"]
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 1e-300, 5e-324, -1e-13, 0.1, 3.7, -42.5, 1e9, -1e300, 1e300, np.nan]
 DAYS = [*np.arange("1899-12-30", "2300-01-01", 20_000, dtype="M8[D]"), np.datetime64("NaT")]
 
@@ -132,6 +140,7 @@ def drawn_table(n: int, seed: int) -> pd.DataFrame:
             "rare": rng.choice(np.array([None, "", "é", "x", *map(str, range(20))], dtype=object), n),
             "flag": rng.choice(np.array([True, False, None], dtype=object), n),
             "day": rng.choice(np.array(DAYS, dtype="M8[us]"), n),
+            "clock": rng.choice(np.array(CLOCKS, dtype=object), n),
         }
     )
 

@@ -14,12 +14,11 @@ from newfound.tables.cells import text_of
 MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "nat", "-nan", "?"]
 MISSING += ["#null!", "#div/0!", "#value!"]
 NUMBER = r"[+-]?([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|[+-]?infinity"
-LIKE_A_DATE = r"([0-9]{4}([./-])[0-9]{1,2}\2[0-9]{1,2}|[0-9]{1,2}([./-])[0-9]{1,2}\3[0-9]{4})([T ].*)?"
 TIME = r"([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?"
 
 
 def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
-    """Values of a column, None where a cell is missing, and whether it is nearly one of numbers or dates."""
+    """Values of a column, None where a cell is missing, and whether it is nearly one of numbers."""
     texts = [None if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
     present = [text for text in texts if text is not None]
     if not present:
@@ -39,9 +38,6 @@ def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
     values = read_all(texts, read_date)
     if values is not None and not nearly:
         return values, False
-    nearly |= sum(re.fullmatch(LIKE_A_DATE, text) is not None for text in set(present)) > max(
-        20, 0.9 * len(set(present))
-    ) and any(read_date(text) is None for text in present)
     return [None if text is None else text_of(text) for text in texts], nearly
 
 
@@ -77,8 +73,8 @@ def read_german_date(text: str) -> str | None:
 
 
 def read_slashed_date(text: str) -> str | None:
-    found = re.fullmatch(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})" + TIME, text)
-    return found and _iso(found[1], found[2], found[3], found[4])
+    found = re.fullmatch(r"([0-9]{4})([/-])([0-9]{1,2})\2([0-9]{1,2})" + TIME, text)
+    return found and _iso(found[1], found[3], found[4], found[5])
 
 
 def _iso(year: str, month: str, day: str, time: str | None) -> str | None:

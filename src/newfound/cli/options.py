@@ -41,7 +41,7 @@ KindOption = Annotated[
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="Read a column as numeric, categorical, boolean or date, where the guess was wrong.",
+        help="Read a column as numeric, categorical, boolean, date or time (of the day), where the guess was wrong.",
     ),
 ]
 DeviceOption = Annotated[str, typer.Option("--device", help="Where networks are trained: auto, cpu or cuda.")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +10,20 @@ from numpy.typing import NDArray
 
 from newfound.explanation.columns import MISSING, ExplainedColumn, Floats, Mask
 from newfound.explanation.conditions import Condition, ConditionKind
-from newfound.explanation.wording import round_between, round_date_between
+from newfound.explanation.wording import round_between, round_date_between, round_time_between
 
 BinCodes = NDArray[np.int32]
 
 _MOST_DISTINCT = 128  # a scale of no more distinct values has a bin for each
 _N_QUANTILES = 48  # bins of equal counts, of all rows and of the rows of the class
 _MOST_CATEGORIES = 30  # frequent categories with a bin of their own, of all rows and of the rows of the class
+
+
+_ON_SCALES: dict[str, tuple[ConditionKind, Callable[..., float]]] = {
+    "numeric": ("range", round_between),
+    "date": ("date", round_date_between),
+    "time": ("time", round_time_between),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +78,10 @@ class ScaleBins:
         i, j, last = int(places[0]), int(places[-1]), self.n_bins - 1
         if (i, j) == (0, last):
             return Condition(name, "missing", negated=True)
-        kind: ConditionKind = "date" if self.column.kind == "date" else "range"
+        kind, rounded = _ON_SCALES[self.column.kind]
         if self.first[i] == self.last[j] and self.column.whole:  # a single value: "is 0", not "is 0 or less"
             only = float(self.first[i])
             return Condition(name, kind, low=only, high=only, whole_days=self.column.whole)
-        rounded = round_date_between if self.column.kind == "date" else round_between
         low = None if i == 0 else rounded(float(self.last[i - 1]), float(self.first[i]), include_low=False)
         high = None if j == last else rounded(float(self.last[j]), float(self.first[j + 1]), include_low=True)
         if low == self.last[last]:  # nothing lies above: "is 1", not "is 1 or more"

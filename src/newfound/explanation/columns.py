@@ -15,6 +15,7 @@ Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 MISSING = -1
+_READERS = {"numeric": cells.as_numbers, "date": cells.as_days, "time": cells.as_hours}  # of what lies on a scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,10 @@ class ExplainedColumn:
     Attributes
     ----------
     name : str
-    kind : {"numeric", "categorical", "boolean", "date"}
+    kind : {"numeric", "categorical", "boolean", "date", "time"}
     numbers : ndarray of shape (n,)
-        Numbers, or days since 1970 for dates; NaN where missing. Empty for categories and booleans.
+        Numbers, days since 1970 for dates, hours since midnight for times; NaN where missing. Empty for categories and
+        booleans.
     codes : ndarray of shape (n,)
         Place of each cell in `categories`, -1 where missing. Empty for numbers and dates.
     categories : tuple of str
@@ -45,7 +47,7 @@ class ExplainedColumn:
     @property
     def ordered(self) -> bool:
         """Whether the cells lie on a scale."""
-        return self.kind in ("numeric", "date")
+        return self.kind in _READERS
 
     @property
     def missing(self) -> Mask:
@@ -104,8 +106,8 @@ def view_columns(raw: dict[str, NDArray[Any]], schema: Schema, n_rows: int) -> E
 
 
 def _view(name: str, values: NDArray[Any], kind: Kind) -> ExplainedColumn:
-    if kind in ("numeric", "date"):
-        numbers = cells.as_days(values, name) if kind == "date" else cells.as_numbers(values, name)
+    if kind in _READERS:
+        numbers = _READERS[kind](values, name)
         present = numbers[~np.isnan(numbers)]
         whole = bool((present == np.floor(present)).all())
         return ExplainedColumn(name, kind, numbers, np.empty(0, dtype=np.int64), (), whole)

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from newfound.explanation.columns import ExplainedColumn, ExplainedTable, Mask
-from newfound.explanation.wording import date_of, date_text, exact_text
+from newfound.explanation.wording import date_text, exact_text, plain_value, time_text
 
-ConditionKind = Literal["range", "category", "missing", "boolean", "date"]
+ConditionKind = Literal["range", "category", "missing", "boolean", "date", "time"]
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Condition:
     Attributes
     ----------
     column : str
-    kind : {"range", "date", "category", "boolean", "missing"}
+    kind : {"range", "date", "time", "category", "boolean", "missing"}
     low, high : float or None
-        Ends of a range, both inside; None where it is open. Dates are days since 1970.
+        Ends of a range, both inside; None where it is open. Dates are days since 1970, times hours since midnight.
     values : tuple of str
         Categories, or the one word of a boolean.
     negated : bool
@@ -45,7 +45,7 @@ class Condition:
         """Return which cells satisfy the condition, shape (n,)."""
         if self.kind == "missing":
             return np.not_equal(column.missing, self.negated)
-        if self.kind in ("range", "date"):
+        if self.kind in ("range", "date", "time"):
             inside = ~column.missing
             if self.low is not None:
                 inside &= column.numbers >= self.low
@@ -61,7 +61,7 @@ class Condition:
         """The condition in words."""
         if self.kind == "missing":
             return f"{self.column} is {'not ' * self.negated}missing"
-        if self.kind in ("range", "date"):
+        if self.kind in ("range", "date", "time"):
             return f"{self.column} {self._range_text()}"
         if len(self.values) == 1:
             return f"{self.column} is {'not ' * self.negated}{_shown(self.values[0])}"
@@ -69,11 +69,8 @@ class Condition:
         return f"{self.column} is {'none' if self.negated else 'one'} of {listed}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the condition as plain values; dates are ISO texts."""
-        low, high = (
-            date_of(end).isoformat() if self.kind == "date" and end is not None else end
-            for end in (self.low, self.high)
-        )
+        """Return the condition as plain values; dates and times are ISO texts."""
+        low, high = (None if end is None else plain_value(self.kind, end) for end in (self.low, self.high))
         return {
             "column": self.column,
             "kind": self.kind,
@@ -89,12 +86,14 @@ class Condition:
         if low == high:
             return f"is {low}"
         if low is None:
-            return f"is {high} or {'earlier' if self.kind == 'date' else 'less'}"
+            return f"is {high} or {'less' if self.kind == 'range' else 'earlier'}"
         if high is None:
-            return f"is {low} or {'later' if self.kind == 'date' else 'more'}"
+            return f"is {low} or {'more' if self.kind == 'range' else 'later'}"
         return f"is from {low} to {high}"
 
     def _end_text(self, end: float) -> str:
+        if self.kind == "time":
+            return time_text(end)
         return date_text(end, whole=self.whole_days) if self.kind == "date" else exact_text(end)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from newfound.explanation.columns import ExplainedColumn, ExplainedTable, Floats
-from newfound.explanation.wording import date_of, date_text, number_text, share_text
+from newfound.explanation.wording import date_text, number_text, plain_value, share_text, time_text
 from newfound.tables import Kind
 
 _SMALLEST_EFFECT = 0.05  # what is less is no difference to speak of
@@ -22,14 +22,14 @@ class Shift:
     Attributes
     ----------
     column : str
-    kind : {"numeric", "categorical", "boolean", "date"}
+    kind : {"numeric", "categorical", "boolean", "date", "time"}
     effect : float
-        From -1 to 1. For numbers and dates Cliff's delta: the probability that a row of the class has the larger value,
-        less the probability that it has the smaller one. Otherwise the difference of the shares of `category`.
+        From -1 to 1. For numbers, dates and times Cliff's delta: the probability that a row of the class has the larger
+        value, less the probability that it has the smaller one. Otherwise the difference of the shares of `category`.
     category : str or None
         The category whose share differs most; "missing" where it is the share of missing cells.
     here, rest : dict of str to float
-        "median", "low" and "high" (quartiles), in days since 1970 for dates; or "share".
+        "median", "low" and "high" (quartiles), in days since 1970 for dates and in hours for times; or "share".
     whole_days : bool
         Whether dates are shown without the time of the day.
     """
@@ -50,14 +50,14 @@ class Shift:
                 f"{self.column} is {self.category} in {share_text(self.here['share'])} of the rows, "
                 f"against {share_text(self.rest['share'])}"
             )
-        more, less = ("later", "earlier") if self.kind == "date" else ("higher", "lower")
+        more, less = ("higher", "lower") if self.kind == "numeric" else ("later", "earlier")
         return (
             f"{self.column} is {more if self.effect > 0 else less}: {self._spread_text(self.here)} "
             f"against {self._spread_text(self.rest)}"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the difference as plain values; dates are ISO texts."""
+        """Return the difference as plain values; dates and times are ISO texts."""
         return {
             "column": self.column,
             "kind": self.kind,
@@ -69,15 +69,15 @@ class Shift:
         }
 
     def _plain(self, facts: dict[str, float]) -> dict[str, Any]:
-        if self.kind == "date" and "median" in facts:
-            return {name: date_of(days).isoformat() for name, days in facts.items()}
-        return dict(facts)
+        return {name: value if name == "share" else plain_value(self.kind, value) for name, value in facts.items()}
 
     def _spread_text(self, facts: dict[str, float]) -> str:
         median, low, high = (self._value_text(facts[name]) for name in ("median", "low", "high"))
         return median if low == median == high else f"{median} ({low} to {high})"
 
     def _value_text(self, value: float) -> str:
+        if self.kind == "time":
+            return time_text(value)
         return date_text(value, whole=self.whole_days) if self.kind == "date" else number_text(value)
 
 

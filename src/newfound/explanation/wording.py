@@ -12,6 +12,7 @@ from newfound.tables.cells import text_of
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECONDS = 86_400_000_000
 _LONGEST = 60  # signs of a cell
+_CLOCK_STEPS = (1, 2, 4, 12, 60, 3600)  # in an hour: hours, halves, quarters, five minutes, minutes, seconds
 
 
 def number_text(number: float) -> str:
@@ -101,6 +102,25 @@ def date_text(days: float, *, whole: bool) -> str:
     return text.removesuffix(":00") if moment.second == 0 and moment.microsecond == 0 else text
 
 
+def time_text(hours: float) -> str:
+    """Return a time of day, so many hours after midnight.
+
+    Examples
+    --------
+    >>> time_text(20.75), time_text(0.51)
+    ('20:45', '00:30:36')
+    """
+    minutes, seconds = divmod(round(hours * 3600), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}" + (f":{seconds:02}" if seconds else "")
+
+
+def plain_value(kind: str, value: float) -> float | str:
+    """Return a value of a scale as JSON has it: dates, in days since 1970, and times, in hours, as ISO texts."""
+    if kind == "date":
+        return date_of(value).isoformat()
+    return time_text(value) if kind == "time" else value
+
+
 def round_between(low: float, high: float, *, include_low: bool) -> float:
     """Return the roundest number from low to high, of which one end counts as inside.
 
@@ -143,6 +163,18 @@ def round_date_between(low: float, high: float, *, include_low: bool) -> float:
     for floored in _floors(last):
         if floored > start or (floored == start and include_low):
             return days_of(floored)
+    return low if include_low else high
+
+
+def round_time_between(low: float, high: float, *, include_low: bool) -> float:
+    """Return the roundest time of day from low to high, in hours; as `round_between`, but by the clock."""
+    for step in _CLOCK_STEPS:
+        first, last = ceil(low * step), floor(high * step)
+        nearest = min(max(round((low + high) / 2 * step), first), last)
+        for multiple in (nearest, nearest + 1, nearest - 1):
+            hours = multiple / step
+            if (low <= hours < high) if include_low else (low < hours <= high):
+                return hours
     return low if include_low else high
 
 

@@ -62,7 +62,7 @@ def encode(graph: Graph, encoder: TableEncoder) -> Value:
     return (rows - shift) / scale if shift.any() or (scale != 1).any() else rows
 
 
-# ---- numbers, booleans and dates
+# ---- numbers, booleans, dates and times
 
 
 def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
@@ -70,7 +70,7 @@ def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
     groups: dict[str, list[int]] = {}
     for column, (block, _) in enumerate(blocks):
         kind: str = block.scaler.scaling if isinstance(block, NumberBlock) else "boolean"
-        groups.setdefault(kind, []).append(column)
+        groups.setdefault("time" if block.column.kind == "time" else kind, []).append(column)
     parts = []
     for kind, columns in groups.items():
         own = numbers if len(columns) == len(blocks) else numbers.take(columns)
@@ -79,6 +79,8 @@ def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
             neutral = np.full(len(columns), NEUTRAL_BOOLEAN)
         else:
             scalers = [blocks[column][0].scaler for column in columns]
+            if kind == "time":
+                own = _since(own, np.array([blocks[column][0].start for column in columns]))
             scaled = _scaled(own, scalers)
             neutral = np.array([scaler.neutral for scaler in scalers])
         filled = graph.op("Where", graph.op("IsNaN", own), neutral, scaled)
@@ -88,6 +90,13 @@ def _numbers(graph: Graph, blocks: list[tuple[Any, int]]) -> list[Placed]:
         some = graph.op("IsNaN", numbers.take([column for column, _ in indicators])).to(np.float64)
         parts.append((some, [place for _, place in indicators]))
     return parts
+
+
+def _since(hours: Value, start: NDArray[np.float64]) -> Value:
+    """Count hours of the day (n, m) from where the day of each column begins (m,)."""
+    graph, since = hours.graph, hours - start
+    since = graph.op("Where", graph.op("Less", since, 0.0), since + 24.0, since)
+    return graph.op("Where", graph.op("GreaterOrEqual", since, 24.0), since - 24.0, since)
 
 
 def _scaled(numbers: Value, scalers: list[NumberScaler]) -> Value:
@@ -172,7 +181,9 @@ def inputs_of(encoder: TableEncoder, table: Table, estimator_name: str) -> dict[
             spelled = cells.as_texts(values)
             texts.append(np.where(cells.missing_mask(spelled), missing_text(block), spelled))
         else:
-            read = {"boolean": cells.as_booleans, "date": cells.as_days}.get(kind, cells.as_numbers)
+            read = {"boolean": cells.as_booleans, "date": cells.as_days, "time": cells.as_hours}.get(
+                kind, cells.as_numbers
+            )
             numbers.append(read(values, name))
     found = {}
     if numbers:

@@ -15,7 +15,7 @@ from newfound.explanation.wording import number_text, shortened
 from newfound.markup import Html, join, tag
 from newfound.pictures.style import NOVEL_COLOURS, NOVEL_MARKERS
 from newfound.reporting.wording import count, percent
-from newfound.tables.dates import parse_date
+from newfound.tables.dates import parse_date, parse_time
 
 MAP_WIDTH, MAP_HEIGHT, MAP_EDGE = 960, 620, 26
 _RADIUS = 4.2
@@ -137,7 +137,7 @@ def _draw_ranges(here: Mapping[str, Any], rest: Mapping[str, Any], colour: str, 
 
 def _position(value: Any) -> float | None:
     if isinstance(value, str):
-        return parse_date(value)
+        return parse_time(value) if ":" in value[:3] else parse_date(value)
     return None if value is None else float(value)
 
 

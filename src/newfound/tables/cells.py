@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message, Parameter
-from newfound.tables.dates import MICROSECONDS_PER_SECOND, parse_date, parse_dates
+from newfound.tables.dates import MICROSECONDS_PER_SECOND, parse_date, parse_dates, parse_time
 
 Family = Literal["boolean", "number", "date", "duration", "text", "complex", "nested"]
 
@@ -36,6 +36,7 @@ MISSING_TEXTS = ("nan", "None", "<NA>")
 """What NumPy makes of NaN, None and pandas.NA among text."""
 
 MICROSECONDS_PER_DAY = 86_400_000_000
+MICROSECONDS_PER_HOUR = 3_600_000_000
 
 _COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")  # units of time in which more years fit than in microseconds
 _FINE = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # and how many of them are a microsecond
@@ -322,18 +323,32 @@ def as_booleans(values: NDArray[Any], name: str) -> NDArray[np.float64]:
 
 
 def as_days(values: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """View a column of dates or ISO date texts as days since 1970, missing cells NaN."""
+    """View a column of dates, or of texts that spell some, as days since 1970, missing cells NaN."""
     if values.dtype.kind == "M":
         return _ratio(values, MICROSECONDS_PER_DAY)
     if values.dtype == object and not holds_booleans(values):
         present = ~missing_mask(values)
         stamps = parse_dates(values[present].tolist())
         if stamps is None:
-            raise _unfit(name, "dates", "text", next(text for text in values[present] if parse_date(text) is None))
+            return _parse(values, _parse_days, name, "dates")
         return _scatter(stamps / MICROSECONDS_PER_DAY, present, np.nan)
+    return _nothing_but_missing(values, name, "dates")
+
+
+def as_hours(values: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """View a column of times of day, or of dates with a time, as hours from midnight, missing cells NaN."""
+    if values.dtype.kind == "M":
+        ticks = values.astype(np.int64) % MICROSECONDS_PER_DAY
+        return np.where(np.isnat(values), np.nan, ticks / MICROSECONDS_PER_HOUR)
+    if values.dtype == object and not holds_booleans(values):
+        return _parse(values, _parse_hours, name, "times of day")
+    return _nothing_but_missing(values, name, "times of day")
+
+
+def _nothing_but_missing(values: NDArray[Any], name: str, wanted: str) -> NDArray[np.float64]:
     present = values[~missing_mask(values)]
     if len(present):
-        raise _unfit(name, "dates", "numbers" if values.dtype == np.float64 else "booleans", present[0])
+        raise _unfit(name, wanted, "numbers" if values.dtype == np.float64 else "booleans", present[0])
     return np.full(len(values), np.nan)
 
 
@@ -362,6 +377,20 @@ def parse_number(text: str) -> float | None:
     return None if np.isinf(number) else number
 
 
+def is_blank_text(text: str) -> bool:
+    """Whether a text stands for a missing cell, such as "" and "NA"."""
+    return text.strip().lower() in MISSING_WORDS
+
+
+def _parse_days(text: str) -> float | None:
+    stamp = float("nan") if is_blank_text(text) else parse_date(text.strip())
+    return None if stamp is None else stamp / MICROSECONDS_PER_DAY
+
+
+def _parse_hours(text: str) -> float | None:
+    return float("nan") if is_blank_text(text) else parse_time(text.strip())
+
+
 def _parse_boolean(text: str) -> float | None:
     return _BOOLEAN_WORDS.get(text.strip().lower())
 
@@ -378,7 +407,10 @@ def _parse(values: NDArray[Any], parse: Callable[[str], float | None], name: str
 
 
 def _unfit(name: str, wanted: str, found: str, example: Any) -> InputError:
-    parse = "Parse it first, e.g. by pandas.to_datetime, correct" if wanted == "dates" else "Correct"
+    parse = {
+        "dates": "Parse it first, e.g. by pandas.to_datetime, correct",
+        "times of day": "Write times as 20:40, correct",
+    }.get(wanted, "Correct")
     cure = Message(
         f"{parse} or blank such cells, or fit with another kind for it, e.g. ", kind_setting(name, "categorical"), "."
     )

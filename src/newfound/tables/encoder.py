@@ -30,16 +30,17 @@ Floats = NDArray[np.float64]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Encode a table of numbers, categories, booleans and dates as one matrix.
+    """Encode a table of numbers, categories, booleans, dates and times of day as one matrix.
 
     Parameters
     ----------
     kinds : mapping of column name to kind, optional
-        "numeric", "categorical", "boolean", "date" or "ignored", for columns whose kind should not be inferred.
+        "numeric", "categorical", "boolean", "date", "time" (of the day, such as 20:40) or "ignored", for columns whose
+        kind should not be inferred.
         The columns of a numpy array are called "x0", "x1", ...
     numeric_scaling : {"standard", "signed_log", "quantile", "none"}, default="standard"
         How numbers are scaled: to mean 0 and variance 1; the same after ``sign(x) * log(1 + |x|)``; to a uniform
-        distribution of mean 0 and variance 1; or not at all. Dates are always standardised.
+        distribution of mean 0 and variance 1; or not at all. Dates and times are always standardised.
     categorical_scaling : {"none", "standard"}, default="none"
         Whether one-hot, boolean and missing-indicator columns stay 0/1 or are standardised too.
     max_categories : int, default=30
@@ -57,6 +58,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Notes
     -----
+    Text that spells dates (2024-12-31, 31.12.2024, 2024/12/31, also with a time) or times of day (20:40, 8:40 pm) is
+    read as such where all cells of a column can be. A time is the number of hours since the day's emptiest hour.
+
     A missing number becomes the neutral value 0 after scaling (the mean if there is none), a missing boolean 0.5. If a
     column had missing cells at fit, it also has an indicator column. A category first seen after fit counts as one of
     the rarer ones, or leaves its block zero if there are none.

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from newfound.errors import InputError, Message, ModelFileError, warn_user
 from newfound.tables import cells
-from newfound.tables.dates import parse_dates
+from newfound.tables.dates import odd_among, parse_dates, parse_time
 from newfound.tables.frame import Table, refuse_infinite
 
-Kind = Literal["numeric", "categorical", "boolean", "date", "ignored"]
+Kind = Literal["numeric", "categorical", "boolean", "date", "time", "ignored"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _FORMER_KINDS: dict[str, Kind] = {"datetime": "date"}  # as model files called them before
 
@@ -34,7 +34,8 @@ class Column:
     Attributes
     ----------
     name : str
-    kind : {"numeric", "categorical", "boolean", "date", "ignored"}
+    kind : {"numeric", "categorical", "boolean", "date", "time", "ignored"}
+        A time is one of the day, such as 20:40.
     reason : str
         Why the column is ignored; empty otherwise.
     """
@@ -108,7 +109,8 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
     Warns
     -----
     UserWarning
-        Once, naming every column that is ignored by inference and why.
+        Once, naming every column that is ignored by inference and why; and for each column of text that looks like
+        dates or times, but cannot be read as such.
 
     Raises
     ------
@@ -127,6 +129,9 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
         )
     )
     inferred = [column for column in schema.ignored if column.name not in given]
+    for column in schema.columns:
+        if column.kind == "categorical" and column.name not in given:
+            _warn_of_odd_texts(column.name, table.columns[column.name])
     if not schema.used:
         raise _no_usable_column(schema, table.n_rows)
     if inferred:
@@ -196,8 +201,11 @@ def _is_constant(present: NDArray[Any]) -> bool:
 
 def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
     distinct = set(present)
-    if parse_dates(list(distinct)) is not None:
+    spelled = _without_blanks(distinct)
+    if spelled and parse_dates(spelled) is not None:
         return Column(name, "date")
+    if spelled and all(parse_time(text) is not None for text in spelled):
+        return Column(name, "time")
     n_distinct = len(distinct)
     if n_rows < MIN_IDENTIFIER_ROWS or n_distinct <= IDENTIFIER_SHARE * len(present):
         return Column(name, "categorical")
@@ -211,7 +219,29 @@ def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
         return Column(
             name, "ignored", f"numbers, but {n_texts} cells hold text such as {example}; blank these to use it"
         )
+    odd = odd_among(spelled)
+    if odd is not None:
+        what = "dates" if odd.kind == "date" else "times"
+        return Column(name, "ignored", f"{what}, but {cells.shown(odd.example)} is not read as one: {odd.cure}")
     return Column(name, "ignored", f"like an identifier: {n_distinct} distinct texts in {len(present)} cells")
+
+
+def _without_blanks(distinct: set[str]) -> list[str]:
+    """Return distinct texts without the space around them, and without those that stand for missing cells."""
+    return list(dict.fromkeys(text.strip() for text in distinct if not cells.is_blank_text(text)))
+
+
+def _warn_of_odd_texts(name: str, values: NDArray[Any]) -> None:
+    """Warn of text that looks like dates or times of day, and is taken for categories."""
+    if values.dtype != object or cells.holds_booleans(values):
+        return
+    odd = odd_among(_without_blanks({text for text in values if text is not None}))
+    if odd is not None:
+        what = "dates" if odd.kind == "date" else "times of day"
+        warn_user(
+            f"column {cells.shown(name)} looks like {what}, but {cells.shown(odd.example)} is not read as one, so all "
+            f"are text: {odd.cure}."
+        )
 
 
 def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Column:

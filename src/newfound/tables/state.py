@@ -122,7 +122,8 @@ def blocks_to_state(blocks: Sequence[Block]) -> tuple[list[dict[str, Any]], dict
         elif isinstance(block, NumberBlock):
             scaler = block.scaler
             numbers = {key: getattr(scaler, key) for key in ("unit", "centre", "spread", "neutral")}
-            items.append({"indicator": block.indicator, **numbers})
+            start = {"start": block.start} if block.column.kind == "time" else {}
+            items.append({"indicator": block.indicator, **numbers, **start})
             if scaler.scaling == "quantile":
                 arrays |= {f"references.{index}": scaler.references, f"levels.{index}": scaler.levels}
         else:
@@ -168,7 +169,10 @@ def _block_from_state(
     if column.kind == "boolean":
         return BooleanBlock(column, indicator)
     chosen = scaling if column.kind == "numeric" else "standard"
-    return NumberBlock(column, _scaler_from_state(entries, arrays, index, chosen), indicator)
+    start = entries.number("start") if column.kind == "time" else 0.0
+    if not 0 <= start < 24:
+        raise ModelFileError(f"the day of column {column.name!r} begins at {start:g}, which is no hour of it.")
+    return NumberBlock(column, _scaler_from_state(entries, arrays, index, chosen), indicator, start)
 
 
 def _scaler_from_state(

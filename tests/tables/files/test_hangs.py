@@ -40,7 +40,20 @@ PIECES = [
     "row_",
     "__index_level_",
 ]
-STARTS = ["", "-", "1", "1.", "0.", "1.0", "1e", "2024-01-01 ", "2024-01-01T", "31.12.2024 ", "2024/1/1T1:00:00."]
+STARTS = [
+    "",
+    "-",
+    "1",
+    "12:30:",
+    "1.",
+    "0.",
+    "1.0",
+    "1e",
+    "2024-01-01 ",
+    "2024-01-01T",
+    "31.12.2024 ",
+    "2024/1/1T1:00:00.",
+]
 ENDS = ["x", "\n"]
 
 
@@ -64,8 +77,8 @@ def seconds(call: Callable[[str], object], text: str) -> float:
 def test_every_pattern_is_linear() -> None:
     known = patterns()
     assert {name.rpartition(".")[2] for name in known} >= {
-        "NUMBER", "COMMA_NUMBER", "CODE", "_WHOLE_FLOAT", "_INDEX", "_DATES", "_LIKE_A_DATE", "ISO_DATE",
-        "_IDENTIFIER_NAME", "_IDENTIFIER_CAMEL", "_SIZE",
+        "NUMBER", "COMMA_NUMBER", "CODE", "_WHOLE_FLOAT", "_INDEX", "_OTHER_DATES", "_LIKE_A_DATE", "_ISO_DATE",
+        "_TIME", "_IDENTIFIER_NAME", "_IDENTIFIER_CAMEL", "_SIZE",
     }  # fmt: skip
     for name, pattern in known.items():
         for start in STARTS:
@@ -77,7 +90,7 @@ def test_every_pattern_is_linear() -> None:
 
 
 @pytest.mark.parametrize(
-    "call", [parse_number, text_of, dates.parse_date, lambda text: closest(text, [text + "x"] * 50)]
+    "call", [parse_number, text_of, dates.parse_date, dates.parse_time, lambda text: closest(text, [text + "x"] * 50)]
 )
 def test_what_reads_a_cell_is_linear(call: Callable[[str], object]) -> None:
     for piece in PIECES:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import compress
 from typing import Any, NamedTuple
@@ -11,21 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.tables.arrow import cells_of
-from newfound.tables.cells import MISSING_WORDS, is_missing, read_cells, shown, text_of
-from newfound.tables.dates import ISO_DATE, parse_dates
+from newfound.tables.cells import MISSING_WORDS, is_blank_text, is_missing, read_cells, shown, text_of
+from newfound.tables.dates import iso_dates
 from newfound.tables.files.numbers import CODE, COMMA_NUMBER, NUMBER, may_be_number, read_numbers
 
 _BOOLEANS = {"true": True, "false": False}
-_TIME = r"(?P<time>[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?"
-_DATES = (
-    re.compile(r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})" + _TIME, re.ASCII),
-    re.compile(r"(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})" + _TIME, re.ASCII),
-)
-_LIKE_A_DATE = re.compile(r"(\d{4}([./-])\d{1,2}\2\d{1,2}|\d{1,2}([./-])\d{1,2}\3\d{4})([T ].*)?", re.ASCII)
 _LONGEST_WORD = max(map(len, MISSING_WORDS))
 _MOSTLY = 0.9
 _MANY = 20
-_LOOKED_AT = 1_000
 
 
 class ReadColumn(NamedTuple):
@@ -37,7 +29,7 @@ class ReadColumn(NamedTuple):
 
 def is_blank(cell: Any) -> bool:
     """Whether a cell of a file is missing: nothing, or a word for it such as NA."""
-    return is_missing(cell) or (isinstance(cell, str) and cell.strip().lower() in MISSING_WORDS)
+    return is_missing(cell) or (isinstance(cell, str) and is_blank_text(cell))
 
 
 def as_list(cells: Any) -> list[Any]:
@@ -138,8 +130,8 @@ def _meaning(texts: list[str], numbers: set[str], decimal: str) -> tuple[dict[st
             return {text: float(text.replace(",", ".")) for text in texts}, ""
         if len(numbers) > max(_MANY, _MOSTLY * len(texts)):
             return _spelled(numbers), _nearly_numbers(text for text in texts if text not in numbers)
-    dates = _dates(texts)
-    return (_spelled(numbers), _nearly_dates(texts)) if dates is None else (dates, "")
+    dates = iso_dates(texts)
+    return (_spelled(numbers), "") if dates is None else (dates, "")
 
 
 def _spelled(numbers: Iterable[str]) -> dict[str, Any]:
@@ -150,31 +142,3 @@ def _spelled(numbers: Iterable[str]) -> dict[str, Any]:
 def _nearly_numbers(others: Iterable[str]) -> str:
     example = shown(min(others))
     return f"holds numbers, but also text such as {example}; blank such cells to have it read as numbers."
-
-
-def _nearly_dates(texts: list[str]) -> str:
-    """Say what to tell of texts that are not all dates: nothing, unless most of the first ones look like it."""
-    some = texts[:_LOOKED_AT]
-    if sum(_LIKE_A_DATE.fullmatch(text) is not None for text in some) <= max(_MANY, _MOSTLY * len(some)):
-        return ""
-    example = shown(min(text for text in texts if _dates([text]) is None))
-    return f"looks like dates, but {example} is not read as one, so all are text; write them as 2024-12-31."
-
-
-def _dates(texts: list[str]) -> dict[str, str] | None:
-    """Each text as an ISO date, those aside that are one already; None unless all are dates, of one form or several."""
-    if ISO_DATE.fullmatch(texts[0]) and parse_dates(texts) is not None:  # the usual case, all at once
-        return {}
-    dates, ready = {}, []
-    for text in texts:
-        if ISO_DATE.fullmatch(text):
-            ready.append(text)
-            continue
-        found = next(filter(None, (pattern.fullmatch(text) for pattern in _DATES)), None)
-        if found is None:
-            return None
-        time = (found["time"] or "").replace("T", " ")
-        if time and time.index(":") == 2:
-            time = f" 0{time[1:]}"
-        dates[text] = f"{found['year']}-{int(found['month']):02}-{int(found['day']):02}{time}"
-    return None if parse_dates([*ready, *dates.values()]) is None else dates
