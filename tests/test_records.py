@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from newfound.errors import MissingExtraError
-from newfound.records import Records
+from newfound.records import Leaderboard, Records
 
 TABLE = Records(
     [
@@ -58,15 +58,26 @@ def test_nothing_to_show() -> None:
     assert str(Records()) == ""
     assert Records().columns == []
     assert Records().to_frame().empty
-    assert Records()._repr_html_().startswith("<table>")
+    assert "<table><thead><tr></tr></thead><tbody></tbody></table>" in Records()._repr_html_()
 
 
 def test_html_is_escaped() -> None:
     html = Records([{"<b>": "a & b", "n": 0.5}])._repr_html_()
-    assert html == (
-        "<table><thead><tr><th>&lt;b&gt;</th><th>n</th></tr></thead>"
-        "<tbody><tr><td>a &amp; b</td><td>0.5</td></tr></tbody></table>"
-    )
+    assert (
+        '<table><thead><tr><th>&lt;b&gt;</th><th class="number">n</th></tr></thead>'
+        '<tbody><tr><td>a &amp; b</td><td class="number">0.5</td></tr></tbody></table>'
+    ) in html
+
+
+def test_a_leaderboard_shows_ten_and_says_how_many_more() -> None:
+    board = Leaderboard({"rank": rank} for rank in range(1, 35))
+    shown, html = str(board), board._repr_html_()
+    assert shown.splitlines()[-2:] == ["  10", "... and 24 more; [:] shows all of them"]
+    assert html.count("<td") == 10
+    assert "and 24 more" in html
+    assert len(str(board[:]).splitlines()) == 35
+    assert len(board.to_frame()) == 34
+    assert "more" not in str(Leaderboard(board[:10]))
 
 
 def test_without_pandas_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from newfound.registry import BUILT_IN
 
 __version__ = "0.1.0"
 
-_HOMES = {one.class_name: one.module for one in BUILT_IN} | {
+_HOMES = {entry.class_name: entry.module for entry in BUILT_IN} | {
     "BaseDiscoverer": "newfound.discoverers.base",
     "Choice": "newfound.selection.space",
     "Discovery": "newfound.discoverers.fitted",
@@ -34,6 +34,7 @@ _HOMES = {one.class_name: one.module for one in BUILT_IN} | {
     "predict_parquet": "newfound.scale",
     "read_table": "newfound.tables.files",
     "register_discoverer": "newfound.registry",
+    "report": "newfound.reporting",
     "suggest_labels": "newfound.suggestions",
     "suggest_merges": "newfound.suggestions",
     "save": "newfound.persistence",
@@ -78,6 +79,7 @@ __all__ = [
     "predict_parquet",
     "read_table",
     "register_discoverer",
+    "report",
     "save",
     "suggest_labels",
     "suggest_merges",
@@ -105,7 +107,7 @@ if TYPE_CHECKING:
     from newfound.export import export_onnx
     from newfound.persistence import load, save
     from newfound.registry import register_discoverer
-    from newfound.reporting import write_report
+    from newfound.reporting import report, write_report
     from newfound.scale import predict_parquet
     from newfound.selection.hidden_classes import HiddenClassKFold, hidden_class_score, hidden_class_scores
     from newfound.selection.n_classes import estimate_n_novel_classes

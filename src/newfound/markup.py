@@ -9,6 +9,17 @@ Child: TypeAlias = "str | int | float | None"
 _VOID = frozenset({"br", "meta"})
 # Control characters, and those that turn the direction of what follows: a name would change the text around it.
 _TURNING = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_INLINE_STYLE = (
+    ".newfound{font-family:system-ui,sans-serif;line-height:1.45;max-width:60em}"
+    ".newfound section{border:1px solid #8886;border-radius:6px;padding:.6em 1em;margin:.8em 0}"
+    ".newfound h3,.newfound h4{margin:.4em 0}.newfound ul{margin:.2em 0;padding-left:1.3em}"
+    ".newfound p{margin:.4em 0}.newfound small{opacity:.75}"
+    ".newfound table{border-collapse:collapse;margin:.4em 0}"
+    ".newfound th,.newfound td{padding:.15em .8em;text-align:left;border-bottom:1px solid #8884}"
+    ".newfound .number{text-align:right;font-variant-numeric:tabular-nums}"
+    ".newfound .doubt{border-left:3px solid #c60;padding-left:.6em}"
+    ".newfound iframe{width:100%;height:640px;border:1px solid #8886;border-radius:6px}"
+)
 _NOT_SHOWN = dict.fromkeys([*range(9), *range(14, 32), 11, 12, *range(127, 160), *_TURNING], " ")
 
 
@@ -58,6 +69,11 @@ def document(title: str, *body: Child, head: Html | None = None) -> str:
         head,
     )
     return "<!doctype html>\n" + tag("html", top, tag("body", *body), lang="en") + "\n"
+
+
+def inline(*pieces: Child) -> Html:
+    """Put pieces into a frame with a style of its own, as a notebook shows them below a cell."""
+    return tag("div", tag("style", Html(_INLINE_STYLE)), *pieces, class_="newfound")
 
 
 def scrolling(table: Html, name: str) -> Html:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
+
+_NOTEBOOK_WIDTH = 100  # characters
+_SECONDS_BETWEEN_DRAWINGS = 0.2  # in a notebook, where each drawing is a message to the browser
 
 
 class ProgressBar:
@@ -85,7 +89,7 @@ class ProgressBar:
             self._bar.update(self._task, advance=amount)
 
 
-def _rich_bar(unit: str, time: Callable[[], str] | float | None, memory: float, stderr: bool) -> Any:
+def _rich_bar(unit: str, limit: Callable[[], str] | float | None, memory: float, stderr: bool) -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
     from rich.table import Column
@@ -99,17 +103,49 @@ def _rich_bar(unit: str, time: Callable[[], str] | float | None, memory: float, 
     class TimeColumn(ProgressColumn):
         # drawn anew several times a second, so that it counts down during a long step
         def render(self, task: Any) -> Text:
-            if callable(time):
-                return Text(time())
+            if callable(limit):
+                return Text(limit())
             elapsed = task.elapsed or 0.0
             if task.finished:
                 return Text(str(timedelta(seconds=int(task.finished_time or elapsed))))
             left = [] if task.time_remaining is None else [task.time_remaining]
-            if time is not None:
-                left.append(max(0.0, time - elapsed))
+            if limit is not None:
+                left.append(max(0.0, limit - elapsed))
             return Text(f"{timedelta(seconds=math.ceil(min(left)))} left" if left else "-:--:-- left")
 
-    return Progress(
+    class NotebookProgress(Progress):
+        """Draws the bar as a text below the cell, which replaces itself; rich itself would need ipywidgets."""
+
+        _drawn, _place = 0.0, None
+
+        def start(self) -> None:
+            from IPython.display import display
+
+            self._place = display({"text/plain": self._text()}, raw=True, display_id=True)
+
+        def update(self, *args: Any, **kwargs: Any) -> None:
+            super().update(*args, **kwargs)
+            if time.monotonic() >= self._drawn + _SECONDS_BETWEEN_DRAWINGS:
+                self.refresh()
+
+        def refresh(self) -> None:
+            self._drawn = time.monotonic()
+            if self._place is not None:  # once it has started
+                self._place.update({"text/plain": self._text()}, raw=True)
+
+        def stop(self) -> None:
+            self.refresh()
+
+        def _text(self) -> str:
+            with self.console.capture() as drawn:
+                self.console.print(self.get_renderable())
+            return drawn.get().rstrip()
+
+    console = Console(stderr=stderr)
+    kind = Progress
+    if console.is_jupyter:
+        console, kind = Console(stderr=stderr, force_jupyter=False, width=_NOTEBOOK_WIDTH), NotebookProgress
+    return kind(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         CountColumn(),
@@ -118,7 +154,7 @@ def _rich_bar(unit: str, time: Callable[[], str] | float | None, memory: float, 
         TextColumn(
             "{task.fields[detail]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1)
         ),
-        console=Console(stderr=True) if stderr else None,
+        console=console,
         expand=True,
         speed_estimate_period=memory,
     )

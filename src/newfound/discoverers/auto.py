@@ -19,7 +19,7 @@ from newfound.learning.fitted import consensus
 from newfound.learning.members import MemberSettings
 from newfound.learning.student import InputMap, Lesson, StudentNetworks, StudentTrainer
 from newfound.learning.trainer import Trained
-from newfound.records import Records
+from newfound.records import Leaderboard
 from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
 from newfound.selection.chooser import Choice, Chooser
@@ -76,12 +76,13 @@ class AutoDiscoverer(NetworkDiscoverer):
         All classes, the known ones, then the novel ones (the largest first).
     labels_ : ndarray of shape (n,)
         Class of each training row: its known class, or the novel class found for it.
-    leaderboard_ : Records
+    leaderboard_ : Leaderboard
         The candidates, best first: representation, method, and score. Where the selector chose, the score is how much
         better than the others it expects a candidate to be, beside the network's likelihood of the pairs of rows, the
         share of the nearest neighbours within classes, and the agreement with the other candidates. On larger tables
         there are accuracy on hidden classes, information and share of the unlabelled rows' neighbours, and agreement.
-        ``print`` shows it as a table, ``to_frame()`` makes a data frame.
+        ``print`` shows the first ten as a table, ``print(leaderboard_[:])`` all of them; ``to_frame()`` makes a data
+        frame.
     confidence_ : float
         From 0 to 1. Where the selector chose: the chance that more than four in five unlabelled rows are in the right
         class, as on synthetic tasks. On larger tables: how far the best candidates agree with the classes found. Where
@@ -108,7 +109,7 @@ class AutoDiscoverer(NetworkDiscoverer):
     3
     """
 
-    leaderboard_: Records
+    leaderboard_: Leaderboard
     confidence_: float
     class_confidence_: Floats
 
@@ -198,7 +199,7 @@ class AutoDiscoverer(NetworkDiscoverer):
                 trained=trained,
             )
         return {
-            "leaderboard_": leaderboard,
+            "leaderboard_": Leaderboard(leaderboard),
             "confidence_": judgement.confidence,
             "class_confidence_": judgement.class_confidence,
             "weaknesses_": judgement.weaknesses,
@@ -232,7 +233,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         leaderboard = facts.get("leaderboard")
         if leaderboard is None or not all(isinstance(record, dict) for record in leaderboard):
             raise ModelFileError("the leaderboard must be a list of dicts.")
-        self.leaderboard_ = Records(leaderboard)
+        self.leaderboard_ = Leaderboard(leaderboard)
 
 
 def _taught(

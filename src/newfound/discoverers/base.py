@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from newfound.discoverers.curatable import labels_of_another_type
 from newfound.discoverers.curation import Curation
+from newfound.discoverers.display import NotebookDisplay
 from newfound.discoverers.fitted import Arrays, Discovery, FittedState, Floats
 from newfound.discoverers.living import Living
 from newfound.discoverers.parameters import check_choice, check_integer, check_real
@@ -53,7 +54,7 @@ class NotFittedError(InputError, SklearnNotFittedError):
     """The discoverer was asked to predict before `fit`."""
 
 
-class BaseDiscoverer(Living, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every discoverer.
 
     A discoverer finds novel classes among the unlabelled rows of a table and predicts known or novel classes for new

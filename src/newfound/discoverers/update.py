@@ -13,6 +13,7 @@ from newfound.clustering.centroids import class_means
 from newfound.discoverers.fitted import Codes, Floats
 from newfound.discoverers.naming import plain
 from newfound.errors import ModelFileError
+from newfound.markup import Html, inline, tag
 from newfound.records import Records
 from newfound.tables.cells import shown
 from newfound.tables.labels import mark_unlabelled
@@ -92,15 +93,17 @@ class Update:
         )
 
     def __str__(self) -> str:
+        return f"{self._headline()}\n{self.classes}"
+
+    def _repr_html_(self) -> Html:
+        return inline(tag("p", self._headline()), self.classes._repr_html_())
+
+    def _headline(self) -> str:
         n_new = len(self.new_classes)
         found = "no new class" if not n_new else f"{n_new} new class{'es' * (n_new > 1)}"
-        head = (
+        return (
             f"Batch {self.batch}: {self.n_rows:,} rows, {found}, {self.share_unexplained:.1%} of the rows fit no class."
         )
-        return f"{head}\n{self.classes}"
-
-    def _repr_html_(self) -> str:
-        return self.classes._repr_html_()
 
 
 def tell(

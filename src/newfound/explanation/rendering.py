@@ -7,7 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from newfound.explanation.wording import class_name, share_text, shortened
-from newfound.markup import Html, tag
+from newfound.markup import Html, inline, tag
 from newfound.plain import printable
 
 _WIDTH = 100
@@ -15,13 +15,6 @@ _N_SHIFTS = 5  # differences shown of each kind
 _N_ROWS = 3  # typical and borderline rows shown
 _N_CELLS = 5  # cells shown of a row
 _SOURCES = {"members": "agreement of the members", "bootstraps": "k-means on other samples of the rows"}
-
-_STYLE = Html(
-    ".newfound{font-family:system-ui,sans-serif;line-height:1.45;max-width:60em}"
-    ".newfound section{border:1px solid #8886;border-radius:6px;padding:.6em 1em;margin:.8em 0}"
-    ".newfound h3,.newfound h4{margin:.4em 0}.newfound ul{margin:.2em 0;padding-left:1.3em}"
-    ".newfound small{opacity:.75}.newfound .doubt{border-left:3px solid #c60;padding-left:.6em}"
-)
 
 
 def as_text(facts: Mapping[str, Any]) -> str:
@@ -43,16 +36,12 @@ def class_as_text(one: Mapping[str, Any]) -> str:
 
 def as_html(facts: Mapping[str, Any]) -> Html:
     """Return the plain values of an explanation as a piece of HTML that needs nothing else."""
-    return _framed(tag("p", _summary(facts)), *map(_section, facts["classes"]))
+    return inline(tag("p", _summary(facts)), *map(_section, facts["classes"]))
 
 
 def class_as_html(one: Mapping[str, Any]) -> Html:
     """Return the plain values of one class as a piece of HTML that needs nothing else."""
-    return _framed(_section(one))
-
-
-def _framed(*pieces: Html) -> Html:
-    return tag("div", tag("style", _STYLE), *pieces, class_="newfound")
+    return inline(_section(one))
 
 
 def _section(one: Mapping[str, Any]) -> Html:

@@ -17,6 +17,7 @@ from sklearn.decomposition import PCA
 
 from newfound.errors import InputError
 from newfound.learning.machine import one_thread
+from newfound.markup import Html, inline, tag
 from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
 from newfound.selection.criteria import SCALED, CountingTask, Curves, criteria_curves
@@ -74,6 +75,7 @@ _FEWEST_KNOWN = 4  # known classes, of which some are hidden
 _MOST_HIDDEN = 12
 _FEWEST_ROWS = 8  # of a hidden task
 _MASS = 0.8
+_SHOWN_FROM = 0.01  # probability below which a number of classes is left out of a notebook
 _MOST_UNLABELLED, _MOST_KNOWN, _MOST_HIDDEN_ROWS = 1_500, 1_500, 1_000
 _COMPONENTS = 50
 
@@ -131,6 +133,21 @@ class NClassesEstimate:
         low, high = self.interval
         doubts = f", doubts={list(self.doubts)}" if self.doubts else ""
         return f"NClassesEstimate(n_classes={self.n_classes}, interval=({low}, {high}){doubts})"
+
+    def _repr_html_(self) -> Html:
+        low, high = self.interval
+        counts = Records(
+            {"novel classes": str(point["k"]), "probability": round(point["combined"], 3)}
+            for point in self.curve
+            if point["combined"] >= _SHOWN_FROM
+        )
+        classes = "1 novel class" if self.n_classes == 1 else f"{self.n_classes} novel classes"
+        return inline(
+            tag("p", tag("b", classes), f"; between {low} and {high} with a probability of at least 80 %."),
+            tag("ul", *(tag("li", doubt) for doubt in self.doubts), class_="doubt") if self.doubts else None,
+            counts._repr_html_(),
+            tag("details", tag("summary", "What each criterion would choose"), self.criteria._repr_html_()),
+        )
 
 
 def estimate_n_novel_classes(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from newfound.errors import InputError, Message, Parameter, TrainingInterrupted, warn_user
+from newfound.markup import Html, inline, tag
 from newfound.parameters import check_choice, check_integer, check_real, pick_generator
 from newfound.progress import ProgressBar
 from newfound.records import Records
@@ -95,6 +96,9 @@ class TuningResult:
             f"{n_trials} ({n_complete} complete): {self.best_score:.3f} on hidden classes, "
             f"{self.default_score:.3f} as given\nbest: {settings}\nkept in {self.storage} as {self.study_name}"
         )
+
+    def _repr_html_(self) -> Html:
+        return inline(*(tag("p", line) for line in str(self).splitlines()))
 
 
 def tune(

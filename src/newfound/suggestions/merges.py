@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist, squareform
 from newfound.clustering.centroids import class_means
 from newfound.clustering.whitening import WhitenedSpace
 from newfound.errors import InputError
+from newfound.markup import Html, inline, tag
 from newfound.records import Records
 
 Codes = NDArray[np.int64]
@@ -72,6 +73,9 @@ class MergeSuggestions:
 
     def __str__(self) -> str:
         return f"{self.pairs}\n\n{self.tree()}" if self.pairs else self.tree()
+
+    def _repr_html_(self) -> Html:
+        return inline(self.pairs._repr_html_() if self.pairs else None, tag("pre", self.tree()))
 
 
 def suggest_merges(model: Any) -> MergeSuggestions:
