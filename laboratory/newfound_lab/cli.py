@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.app import HELP
 from newfound.errors import InputError
 from newfound_lab.pretrain.commands import pretrain
 from newfound_lab.research.commands import research
@@ -30,6 +31,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings=HELP,
 )
 
 SuiteOption = Annotated[

@@ -117,7 +117,7 @@ def test_a_second_run_on_the_folder_is_refused(tmp_path: Path, capsys: pytest.Ca
     pytest.importorskip("fcntl")
     with ResultFile(tmp_path).writing():
         assert run(bench_run(tmp_path)) == 2
-    assert one_line(capsys).startswith("newfound: Another run is writing to")
+    assert one_line(capsys).startswith("newfound-lab: Another run is writing to")
 
 
 def test_an_incomplete_last_line_is_redone(
@@ -153,7 +153,7 @@ def test_a_file_that_may_not_grow(
     kept = rows(tmp_path)
     assert 0 < len(ResultFile(tmp_path).lines) == len(kept) < 12  # all of them whole
     printed = capsys.readouterr().err
-    assert printed.splitlines()[-1].startswith("newfound: Cannot write to ")
+    assert printed.splitlines()[-1].startswith("newfound-lab: Cannot write to ")
     assert f"The {len(kept)} results up to now are kept" in printed.splitlines()[-1]
     assert "Traceback" not in printed
     assert run(command) == 0
@@ -382,7 +382,7 @@ def test_without_results_nothing_is_made(
     out = tmp_path / "none"
     assert run([*(part.format(tmp_path=tmp_path) for part in command), "--out", str(out)]) == 2
     cure = f"measure first with `newfound-lab run --out {out}`."
-    assert one_line(capsys) == f"newfound: There are no results in {out}; {cure}\n"
+    assert one_line(capsys) == f"newfound-lab: There are no results in {out}; {cure}\n"
     assert [path.name for path in tmp_path.iterdir()] == ["page.in.md"]
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "clustering_accuracy",
     "expected_calibration_error",
     "match_classes",
+    "match_novel_classes",
     "novel_scores",
     "open_world_accuracy",
     "open_world_scores",
@@ -237,6 +238,43 @@ def open_world_scores(
         told = np.asarray(told_novel)[novel]
         scores["told_novel"] = {"rows": int(novel.sum()), **novel_scores(truth[novel], told)}
     return scores
+
+
+def match_novel_classes(y_true: ArrayLike, y_pred: ArrayLike, known_classes: ArrayLike) -> dict[Any, Any]:
+    """Say which true class each found novel class was paired with, as in :func:`open_world_scores`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted classes, of one type.
+    known_classes : array-like of shape (n_known,)
+        The classes that were known; all others are novel.
+
+    Returns
+    -------
+    dict
+        Each found novel class and its true class; None where it shares no row with one that is left for it.
+
+    Examples
+    --------
+    >>> match_novel_classes(["a", "b", "b", "a"], ["a", "novel_0", "novel_0", "novel_1"], ["a"])
+    {'novel_0': 'b', 'novel_1': None}
+    """
+    truth, found = _read_labels(y_true, "y_true"), _read_labels(y_pred, "y_pred")
+    _check_lengths(truth, found)
+    known = np.asarray(known_classes)
+    new = ~np.isin(found, known)
+    partners: dict[Any, Any] = dict.fromkeys(np.unique(found[new]).tolist())
+    both = new & ~np.isin(truth, known)
+    if both.any():
+        matching = match_classes(truth[both], found[both])
+        names = matching.true_classes.tolist()
+        for pred, (name, true) in enumerate(
+            zip(matching.pred_classes.tolist(), matching.true_of_pred.tolist(), strict=True)
+        ):
+            if true >= 0 and matching.counts[true, pred]:
+                partners[name] = names[true]
+    return partners
 
 
 def open_world_accuracy(

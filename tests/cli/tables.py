@@ -49,7 +49,11 @@ def with_column(name: str, cells: list[Any]) -> tuple[Rows, list[str]]:
 
 def read(path: Path, delimiter: str = ",") -> tuple[list[str], Rows]:
     """Heading and rows of a CSV file."""
-    heading, *body = csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""), delimiter=delimiter)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:  # the encoding of the table is kept
+        text = path.read_text(encoding="cp1252")
+    heading, *body = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     return heading, body
 
 

@@ -6,14 +6,17 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from newfound import __version__
 from newfound.cli import demo as demo_module
 from newfound.cli import main
-from newfound.cli.app import run
+from newfound.cli.app import app, run
 from newfound.cli.writing import new_folder
 from newfound.errors import InputError, warn_user
 
@@ -49,6 +52,26 @@ def test_help_imports_nothing_heavy(command: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+def commands_of(app: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, command in getattr(app, "commands", {}).items():
+        yield from commands_of(command, (*path, name))
+
+
+@pytest.mark.parametrize("command", list(commands_of(typer.main.get_command(app))))
+def test_every_command_answers_to_h(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*command, "-h"]) == 0
+    short = capsys.readouterr().out
+    assert run([*command, "--help"]) == 0
+    assert short == capsys.readouterr().out
+    assert short.startswith("Usage: ")
+
+
+def test_a_program_complains_under_its_own_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["info", "--nothing"], name="newfound-lab") == 2
+    assert capsys.readouterr().err.startswith("newfound-lab: ")
 
 
 def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

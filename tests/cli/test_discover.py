@@ -38,6 +38,9 @@ def test_what_is_written(results: Path) -> None:
     assert facts["method"] == "kmeans"
     assert facts["known_classes"] == {"cat": 12, "dog": 12}
     assert [one["rows"] for one in facts["novel_classes"]] == [12, 12]
+    heading, _ = tables.read(out / "labels.csv")
+    assert list(facts["meanings"]["labels.csv"]) == heading[4:]
+    assert facts["meanings"]["novel_classes"].keys() <= facts["novel_classes"][0].keys()
     assert facts["settings"]["random_state"] == facts["seed"] == 0
     assert facts["versions"]["newfound"] == __version__
     model = load(out / "model.newfound")

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from newfound.cli.app import run
+from newfound.cli.evaluate import Confusion, _print_confusion
+from newfound.cli.output import Output
 from tests.cli import tables
 from tests.cli.tables import TARGET
 
@@ -27,6 +29,26 @@ def test_scores(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert scores["known"]["bacc"] == pytest.approx((11 / 11 + 12 / 13) / 2)
     assert scores["all"]["acc"] == pytest.approx(46 / 47)
     assert scores["auroc"] == scores["told_novel"]["acc"] == 1
+    assert sorted(scores["matching"].values()) == ["emu", "fox"]
+    confusion = scores["confusion"]
+    assert confusion["true"] == ["cat", "dog", "emu", "fox"]
+    rows = dict(zip(confusion["true"], confusion["rows"], strict=True))
+    assert sum(map(sum, confusion["rows"])) == 47
+    assert rows["dog"][confusion["found"].index("cat")] == 1
+    for found, true in scores["matching"].items():
+        assert rows[true][confusion["found"].index(found)] == sum(rows[true])
+    lines = [line.split() for line in printed.out.splitlines()]
+    assert ["dog", "13", "1", "12", ".", "."] in lines
+    assert [*next(iter(scores["matching"].items())), "12", "100.0", "%", "100.0", "%"] in lines
+
+
+def test_many_classes_are_told_by_those_that_got_most(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    true, found = [f"c{i % 3}" for i in range(60)], [f"c{i % 20:02}" for i in range(60)]
+    confusion = Confusion.of(true, found, sorted(set(found)))
+    _print_confusion(confusion, Output())
+    printed = capsys.readouterr().out
+    assert [sum(row) for row in confusion.rows] == [20, 20, 20]
+    assert "and 16 more classes" in " ".join(printed.split())
 
 
 def test_a_table_of_known_classes_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,9 @@ _NO_FILES = (errno.EMFILE, errno.ENFILE)
 # What only the machine can be blamed for, whatever newfound does; an EBADF is a stream that cannot be written to.
 _REFUSED = (errno.EBADF, errno.EIO, errno.EAGAIN, errno.ENOMEM, errno.EROFS, errno.ENXIO, errno.ESTALE, errno.ENOLCK)
 
+HELP = {"help_option_names": ["-h", "--help"]}
+"""Settings of a program whose every command, at any depth, answers to -h as well."""
+
 # Plain help and plain tracebacks: the decorated ones import rich, and --help should answer at once.
 app = typer.Typer(
     name="newfound",
@@ -45,6 +48,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings=HELP,
 )
 _COMMANDS = (discover, predict, evaluate, explain, estimate, tune, update, suggest, rename, merge, split, to_labels)
 for _command in (*_COMMANDS, demo, info):
@@ -92,13 +96,13 @@ def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, nam
         with _warnings_as_notes():
             code = commands(args=None if arguments is None else list(arguments), prog_name=name, standalone_mode=False)
     except InputError as error:
-        _complain(in_words(error.args[0]))
+        _complain(in_words(error.args[0]), name)
         return USERS_MISTAKE
     except NewfoundError as error:
-        _complain(str(error))
+        _complain(str(error), name)
         return USERS_MISTAKE
     except _UsageError as error:
-        _complain_about_usage(error)
+        _complain_about_usage(error, name)
         return USERS_MISTAKE
     except SystemExit as done:  # typer has answered itself, or turned the error of a pipe into this
         if isinstance(done.__context__, BrokenPipeError):
@@ -109,11 +113,12 @@ def run(arguments: Sequence[str] | None = None, commands: typer.Typer = app, nam
     except Exception as error:
         machines = _fault_of_the_machine(error)
         if machines:
-            _complain(machines)
+            _complain(machines, name)
             return USERS_MISTAKE
         _complain(
             f"{type(error).__name__}: {error}. This is a mistake in newfound, not yours; please report it, with "
-            f"{_write_log(name, arguments)}"
+            f"{_write_log(name, arguments)}",
+            name,
         )
         return OUR_MISTAKE
     return code if isinstance(code, int) else OK
@@ -174,19 +179,19 @@ def _write_log(program: str, arguments: Sequence[str] | None) -> str:
     return text
 
 
-def _complain(message: str) -> None:
+def _complain(message: str, program: str) -> None:
     """Print one line, so that it can be found again in a log."""
     line = " ".join(printable(message).split())
     if len(line) > _LONGEST_LINE:  # a name may be as long as whoever made it likes
         line = f"{line[:_LONGEST_LINE]}..."
-    print(f"newfound: {line}", file=sys.stderr)  # noqa: T201 - rich would wrap it
+    print(f"{program}: {line}", file=sys.stderr)  # noqa: T201 - rich would wrap it
 
 
-def _complain_about_usage(error: Any) -> None:
+def _complain_about_usage(error: Any, program: str) -> None:
     """Print one line about an unknown command or option; the help where there is no command at all."""
     if type(error).__name__ == "NoArgsIsHelpError":
         error.show()
         return
-    command = error.ctx.command_path if error.ctx is not None else "newfound"
+    command = error.ctx.command_path if error.ctx is not None else program
     message = error.format_message()
-    _complain(f"{message}{'' if message.endswith(('.', '?')) else '.'} See: {command} --help")
+    _complain(f"{message}{'' if message.endswith(('.', '?')) else '.'} See: {command} --help", program)

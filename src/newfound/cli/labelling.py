@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from newfound.tables import Table
     from newfound.tables.files import TableFile
 
-_COLUMNS = ("class", "probability", "is_novel")
+COLUMNS = {
+    "class": "the label of the row where it had one of a known class, else the class that the model predicts",
+    "probability": "what the model gives this class, from 0 to 1; of a row with a label it may be low, where the model "
+    "would have said otherwise",
+    "is_novel": "true where the class is a novel one",
+    "doubt": "empty for most rows, else why to look at the row: it has a label but looks like a novel class; it has "
+    "none and looks like a known class though all such rows were taken to be novel; no class has half of the "
+    "probability (unsure); or no more than half of the members agree on its class",
+}
+"""What is written beside the rows of a table, and what it means."""
 _DOUBT = "doubt"
 
 
@@ -107,12 +116,10 @@ class Labelling:
         naming : Naming
             How names of classes are written.
         """
-        wanted = (*_COLUMNS, *([_DOUBT] if doubts is not None else []))
-        names, taken = list(wanted), file.names
-        while set(names) & set(taken):
-            names = [f"newfound_{name}" for name in names]
-        if names[0] != _COLUMNS[0]:
-            clash = ", ".join(repr(name) for name in wanted if name in taken)
+        wanted = [name for name in COLUMNS if name != _DOUBT or doubts is not None]
+        names = names_beside(file, wanted)
+        if names != wanted:
+            clash = ", ".join(repr(name) for name in wanted if name in file.names)
             output.note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
         probabilities = (f"{one:.4f}" for one in self.probability.tolist())
         if file.has_decimal_commas():
@@ -141,6 +148,14 @@ class Labelling:
             for code, name in enumerate(self.classes)
             for inside in [self.codes == code]
         ]
+
+
+def names_beside(file: TableFile, wanted: Iterable[str]) -> list[str]:
+    """Return names of columns that a file does not have: those wanted, or with newfound_ before each of them."""
+    names = list(wanted)
+    while set(names) & set(file.names):
+        names = [f"newfound_{name}" for name in names]
+    return names
 
 
 def class_names(model: BaseDiscoverer) -> list[str]:

@@ -40,12 +40,15 @@ class Output:
         """Whether somebody watches."""
         return not self.as_json and sys.stderr.isatty()
 
-    def note(self, *texts: str) -> None:
-        """Say something on standard error, once, with options where a `Message` has parameters; JSON has it as well."""
+    def note(self, *texts: str, aloud: bool = True) -> None:
+        """Say something on standard error, once, with options where a `Message` has parameters; JSON has it as well.
+
+        What is not said ``aloud`` stands in JSON alone.
+        """
         for text in (printable(in_words(text) if isinstance(text, Message) else text) for text in texts):
             if text not in self.notes:
                 self.notes.append(text)
-                if not self.as_json:
+                if aloud and not self.as_json:
                     typer.echo(f"note: {text}", err=True)
 
     def say(self, *lines: str) -> None:

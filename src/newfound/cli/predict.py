@@ -67,7 +67,8 @@ def predict(
     # held from the beginning, so that of two runs that would write the same file one ends at once
     with nullcontext([None]) if printed else new_files({"--out": path}, force=force) as (fresh,):
         found = load_model(model, output)
-        file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
+        form = Format(delimiter, encoding, decimal, sheet, max_memory)
+        file = read_table_file(table, form, output, aloud=True)
         columns = read_columns(file, output)
         from newfound.cli.labelling import Naming, label_rows
 

@@ -49,13 +49,17 @@ class PartlyLabelled:
     kinds: dict[str, Any]
 
 
-def read_table_file(path: Path, form: Format, output: Output) -> TableFile:
-    """Read a table, and pass its notes on."""
+def read_table_file(path: Path, form: Format, output: Output, *, aloud: bool = False) -> TableFile:
+    """Read a table, and pass its notes on.
+
+    They are said `aloud` by commands that learn from the table or meet it first. Others, which ask a model about a
+    table that it has mostly learned from, would only repeat them.
+    """
     from newfound.tables.files import read_file
 
     with output.busy(f"Reading {path}"):
         file = read_file(path, **vars(form))
-    output.note(*file.notes)
+    output.note(*file.notes, aloud=aloud)
     return file
 
 
@@ -65,10 +69,10 @@ def stem_of(path: Path) -> str:
     return plain.stem or "table"
 
 
-def read_columns(file: TableFile, output: Output, without: Sequence[str] = ()) -> Table:
-    """Return the columns of a file but some, and pass its notes on."""
+def read_columns(file: TableFile, output: Output, without: Sequence[str] = (), *, aloud: bool = False) -> Table:
+    """Return the columns of a file but some, and pass its notes on, as `read_table_file` does."""
     table = file.table(without)
-    output.note(*file.notes)
+    output.note(*file.notes, aloud=aloud)
     return table
 
 
@@ -86,7 +90,7 @@ def read_task(
     """Read a partly labelled table, and refuse one from which nothing can be learned."""
     from newfound.tables.files import read_target
 
-    file = read_table_file(path, form, output)
+    file = read_table_file(path, form, output, aloud=True)
     ignored = list(ignore or ())
     for name in ignored:
         file.place(name, Parameter("ignore", name))
@@ -94,7 +98,7 @@ def read_task(
     labels = read_target(file, target, unlabelled)
     _check_labels(labels, file, method)
     output.note(*labels.notes)
-    table = read_columns(file, output, [target, *ignored])
+    table = read_columns(file, output, [target, *ignored], aloud=True)
     return PartlyLabelled(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
 
 

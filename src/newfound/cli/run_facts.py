@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.labelling import Labelling
+from newfound.cli.labelling import COLUMNS, Labelling, names_beside
 from newfound.cli.reading import PartlyLabelled
-from newfound.reporting.doubts import doubts, sureness
+from newfound.reporting.doubts import MEANINGS, doubts, sureness
 from newfound.reporting.facts import routing_facts
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def run_facts(
         "estimate": _estimate(model),
         "doubts": [{"class": name, "doubt": text} for name, text in doubts(report)],
         "doubted_rows": dict(report["doubted_rows"]),
+        "meanings": _meanings(task, report),
         "settings": model.get_params(deep=False),
         "command": ["newfound", *sys.argv[1:]],
         "versions": _versions(),
@@ -85,6 +86,24 @@ def _novel_facts(labelling: Labelling, report: Mapping[str, Any]) -> list[Facts]
             found = sure[one["name"]]._asdict() if one["name"] in sure else {}
             facts.append({**one, **found, **rule, "warnings": list(more.get("warnings", []))})
     return facts
+
+
+def _meanings(task: PartlyLabelled, report: Mapping[str, Any]) -> Facts:
+    """Say what the columns of labels.csv and the figures of the novel classes mean."""
+    sources = dict.fromkeys(one.source for one in sureness(report) if one.source is not None)
+    agreement = "; ".join(MEANINGS[source] for source in sources) or "nothing is known of it"
+    return {
+        "labels.csv": dict(zip(names_beside(task.file, COLUMNS), COLUMNS.values(), strict=True)),
+        "novel_classes": {
+            "rows": "rows of labels.csv that are of this class",
+            "share": "these rows as a share of all rows of the table",
+            "probability": "mean of what the model gives these rows; it is near 1 for any class that was learned well",
+            "agreement": f"from 0 to 1: {agreement}",
+            "unsure": "share of its rows of which no class has half of the probability",
+            "rule_precision": "share of the held-out rows that the rule matches that are of this class",
+            "rule_coverage": "share of the held-out rows of this class that the rule matches",
+        },
+    }
 
 
 def _to_known(task: PartlyLabelled, labelling: Labelling) -> dict[str, int]:

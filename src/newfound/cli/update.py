@@ -71,7 +71,8 @@ def update(
     # held from the beginning: of two runs that would change the same model, one would be lost
     with new_files({"--labels": path, "--out": place}, force=force) as (fresh_labels, fresh_model):
         found = load_model(model, output)
-        file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
+        form = Format(delimiter, encoding, decimal, sheet, max_memory)
+        file = read_table_file(table, form, output, aloud=True)
         y = None if target is None else _labels(file, target, unlabelled, found, output)
         columns = read_columns(file, output, [] if target is None else [target])
         from newfound.cli.labelling import Naming
@@ -227,10 +228,9 @@ def _note(one: dict[str, Any]) -> str:
 
 
 def _write_rows(out: Path, file: TableFile, rows: list[int], force: bool) -> None:
-    import csv
+    from newfound.tables.files.writing import encoding_of, write_rows
 
     texts = list(file.text_rows())
-    with new_file(out, force=force) as fresh, fresh.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=file.delimiter or ",", lineterminator="\n")
-        writer.writerow(["row", *file.names, "label"])
-        writer.writerows([str(row + 1), *texts[row], ""] for row in rows)
+    lines = [["row", *file.names, "label"], *([str(row + 1), *texts[row], ""] for row in rows)]
+    with new_file(out, force=force) as fresh, fresh.open("w", encoding=encoding_of(file, ()), newline="") as stream:
+        write_rows(stream, lines, file.delimiter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -29,9 +30,25 @@ def write_rows(stream: TextIO, rows: Iterable[Sequence[str]], delimiter: str | N
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
 
 
-def encoding_of(file: TableFile) -> str:
-    """Return the encoding to write text in: UTF-8, with a byte order mark where the file had one, for who needs it."""
-    return "utf-8-sig" if file.encoding in ("utf-8-sig", "utf-16") else "utf-8"
+def encoding_of(file: TableFile, texts: Iterable[str]) -> str:
+    """Return the encoding to write text in: that of the file where it can hold `texts`, which are written beside it.
+
+    Otherwise, and in the place of UTF-16 and Excel's own format, it is UTF-8 with a byte order mark: without one,
+    spreadsheets take UTF-8 for something else.
+    """
+    if file.format == "Excel":
+        return "utf-8-sig"
+    encoding = codecs.lookup(file.encoding or "utf-8").name
+    if encoding in ("utf-8", "utf-8-sig"):
+        return encoding
+    if encoding.startswith(("utf-16", "utf-32")):
+        return "utf-8-sig"
+    try:
+        for text in set(texts):
+            text.encode(encoding)
+    except UnicodeError:
+        return "utf-8-sig"
+    return encoding
 
 
 def write_file(file: TableFile, path: Path, column: str, cells: Sequence[Any], *, compress: bool = False) -> None:
@@ -51,15 +68,15 @@ def write_file(file: TableFile, path: Path, column: str, cells: Sequence[Any], *
 
     Notes
     -----
-    CSV keeps its delimiter and is written in UTF-8. JSON is written as one object a line. Of an Excel file the sheet
-    that was read is kept, without formats and formulas.
+    CSV keeps its delimiter, and its encoding where that can hold the new cells. JSON is written as one object a line.
+    Of an Excel file the sheet that was read is kept, without formats and formulas.
     """
     place = file.names.index(column)
     with _opened(path, compress) as stream:
         if file.format == "CSV":
             heading = ["" if name in file.row_numbers and name == "column_1" else name for name in file.names]
             rows = ([*row[:place], cell, *row[place + 1 :]] for row, cell in zip(file.text_rows(), cells, strict=True))
-            with io.TextIOWrapper(stream, encoding_of(file), errors="replace", newline="") as text:
+            with io.TextIOWrapper(stream, encoding_of(file, map(str, cells)), errors="replace", newline="") as text:
                 write_rows(text, itertools.chain([heading], rows), file.delimiter)
         elif file.format == "JSON lines":
             with io.TextIOWrapper(stream, "utf-8", errors="replace", newline="") as text:
