@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from numpy.typing import NDArray
 
 import newfound as nf
 from newfound import registry
+from newfound.cli.app import run
 from newfound.discoverers.fitted import Discovery
 from newfound.errors import InputError, ModelFileError
 from newfound.tables.task import DiscoveryTask
+from tests.cli import tables
 from tests.discoverers.common import DISCOVERERS, integer_labels, numbers
 
 
@@ -119,6 +122,37 @@ def test_the_command_line_and_messages_read_the_list() -> None:
     assert build("median_cut", 2, {"shift": 0.5}, random_state=0).shift == 0.5
     with pytest.raises(InputError, match="KMeansDiscoverer or SpectralDiscoverer or MedianCut, which need no labels"):
         nf.WhitenedKMeans(2).fit(numbers(), np.full(60, -1))
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Call it to have an installed package that names a discoverer."""
+
+    def install(value: str) -> None:
+        entry = EntryPoint("median_cut", value, registry.PLUGINS)
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] * (group == registry.PLUGINS))
+
+    registry.load_plugins.cache_clear()
+    yield install
+    registry.load_plugins.cache_clear()
+
+
+@pytest.mark.usefixtures("list_as_it_was")
+def test_the_command_line_finds_discoverers_of_installed_packages(
+    plugin: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tables.write(tmp_path / "table.csv")
+    discover = ["discover", "table.csv", "-t", tables.TARGET, "-k", "2", "-m", "median_cut", "--out", "out"]
+    plugin("tests.nowhere:Nobody")
+    assert run(discover) == 2
+    assert "'median_cut' of an installed package cannot be imported from tests.nowhere" in capsys.readouterr().err
+    plugin(f"{__name__}:MedianCut")
+    assert run(discover) == 0
+    # another process knows nothing of it yet
+    del registry._REGISTERED["median_cut"]
+    registry.load_plugins.cache_clear()
+    assert run(["predict", "out/model.newfound", "table.csv"]) == 0
 
 
 @pytest.mark.usefixtures("list_as_it_was")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import re
@@ -60,6 +61,9 @@ BUILT_IN = (
 )
 """Newfound's own discoverers, in the order in which they are listed."""
 
+PLUGINS = "newfound.discoverers"
+"""The group of entry points by which installed packages bring discoverers of their own."""
+
 _REGISTERED = {one.method: one for one in BUILT_IN}
 
 D = TypeVar("D", bound="type[BaseDiscoverer]")
@@ -70,11 +74,35 @@ def registered() -> dict[str, Registration]:
     return dict(_REGISTERED)
 
 
+@functools.cache
+def load_plugins() -> None:
+    """Register the discoverers of installed packages: each entry point is a class, and its name that of the method.
+
+    Called where a name is not known, since looking for entry points takes time.
+    """
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=PLUGINS):
+        try:
+            kind = entry.load()
+        except Exception as error:  # the code of others
+            raise InputError(
+                f"The discoverer {entry.name!r} of an installed package cannot be imported from {entry.value}: "
+                f"{type(error).__name__}: {error}. Repair or uninstall that package."
+            ) from error
+        if registration_of(kind) is None:  # its module may have registered it
+            register_discoverer(kind, entry.name)
+
+
 def register_discoverer(kind: D, method: str, *, needs_labels: bool | None = None) -> D:
     """Make a discoverer of your own known to newfound: it can then be saved, loaded and named as a method.
 
     A model file names its class and holds no code. To load such a file, import the module that registers the class
-    first.
+    first. The command line, which imports no module of yours, finds the discoverers of installed packages that name
+    them as entry points::
+
+        [project.entry-points."newfound.discoverers"]
+        quick = "my_package.quick:Quick"
 
     Parameters
     ----------
@@ -137,8 +165,12 @@ def registration_of(kind: type[Any]) -> Registration | None:
 
 
 def registration_named(class_name: str) -> Registration | None:
-    """Return the registration of the class of this name, or None."""
-    return next((one for one in _REGISTERED.values() if one.class_name == class_name), None)
+    """Return the registration of the class of this name, or None; installed packages are asked too."""
+    found = next((one for one in _REGISTERED.values() if one.class_name == class_name), None)
+    if found is None:
+        load_plugins()
+        found = next((one for one in _REGISTERED.values() if one.class_name == class_name), None)
+    return found
 
 
 def needs_known_classes(kind: type[Any]) -> bool:

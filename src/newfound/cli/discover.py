@@ -29,9 +29,10 @@ from newfound.cli.options import (
     TargetOption,
     UnlabelledOption,
 )
-from newfound.cli.output import Output, counted, percent
+from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, PartlyLabelled, read_task, stem_of
 from newfound.cli.writing import new_folder, write_json, write_labels, writing_to
+from newfound.counting import counted
 from newfound.errors import InputError
 from newfound.registry import registered
 
@@ -250,12 +251,14 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         output.say("", "No novel class.")
     if to_known:
         some = ", ".join(f"{name} ({n:,})" for name, n in list(to_known.items())[:5])
-        more = f" and {len(to_known) - 5} more classes" if len(to_known) > 5 else ""
+        more = f" and {counted(len(to_known) - 5, 'more class', 'more classes')}" if len(to_known) > 5 else ""
         is_mixed = facts["routing"] is not None and facts["routing"]["unlabelled"] == "mixed"
-        what = "were given" if is_mixed else "look like"
-        output.say(f"Of the unlabelled rows, {sum(to_known.values()):,} {what} known classes: {some}{more}.")
+        n_rows = sum(to_known.values())
+        what = ("was given", "were given") if is_mixed else ("looks like", "look like")
+        which = "a known class" if len(to_known) == 1 else "known classes"
+        output.say(f"Of the unlabelled rows, {n_rows:,} {what[n_rows != 1]} {which}: {some}{more}.")
     _tell_doubts(facts["doubts"], output)
-    output.say("", f"Results in {folder}, after {facts['seconds']['all']:.0f} seconds:")
+    output.say("", f"Results in {folder}, after {counted(round(facts['seconds']['all']), 'second')}:")
     output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
     n_doubted = facts["doubted_rows"]["any"]
     doubted = f" ({counted(n_doubted, 'row')})" if n_doubted else ""
@@ -289,7 +292,8 @@ def _tell_doubts(doubts: Sequence[Mapping[str, Any]], output: Output) -> None:
     for name in classes[:_MOST_DOUBTS]:
         output.say(f"- {name}: {' '.join(one['doubt'] for one in doubts if one['class'] == name)}")
     if len(classes) > _MOST_DOUBTS:
-        output.say(f"- There are doubts about {len(classes) - _MOST_DOUBTS} more classes; the report has them.")
+        more = counted(len(classes) - _MOST_DOUBTS, "more class", "more classes")
+        output.say(f"- There are doubts about {more}; the report has them.")
 
 
 def _marks(one: Mapping[str, Any]) -> str:

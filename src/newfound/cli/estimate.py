@@ -20,8 +20,9 @@ from newfound.cli.options import (
     TargetOption,
     UnlabelledOption,
 )
-from newfound.cli.output import Output, counted, percent
+from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, read_task
+from newfound.counting import counted
 
 _BAR = 30
 _LEAST_SHOWN = 0.005

@@ -18,8 +18,9 @@ from newfound.cli.options import (
     TargetOption,
     UnlabelledOption,
 )
-from newfound.cli.output import Output, counted, percent
+from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file
+from newfound.counting import counted
 from newfound.errors import InputError
 
 _SCORES = ("acc", "bacc", "nmi", "ari")
@@ -77,7 +78,7 @@ def evaluate(
         y_true, predicted.names, known, novelty=novelty, told_novel=None if told is None else told.names
     )
     matching = match_novel_classes(y_true, predicted.names, known)
-    confusion = Confusion.of(y_true, predicted.names, predicted.classes)
+    confusion = Confusion.of(y_true.tolist(), predicted.names, predicted.classes)
     _print(scores, output)
     _print_matching(matching, confusion, output)
     _print_confusion(confusion, output)
@@ -106,7 +107,7 @@ class Confusion(NamedTuple):
     @classmethod
     def of(cls, y_true: Sequence[str], y_pred: Sequence[str], classes: Sequence[str]) -> Confusion:
         """Count the rows; `classes` are those of the model, in its order."""
-        counts = Counter(zip(map(str, y_true), y_pred, strict=True))
+        counts = Counter(zip(y_true, y_pred, strict=True))
         there, got = ({pair[side] for pair in counts} for side in (0, 1))
         true = [name for name in classes if name in there] + sorted(there - set(classes))
         found = [name for name in classes if name in got]

@@ -10,6 +10,7 @@ import typer
 
 from newfound.cli.options import JsonOption
 from newfound.cli.output import Output
+from newfound.counting import counted
 
 PACKAGES = ("newfound", "torch", "numpy", "scipy", "scikit-learn", "narwhals", "safetensors")
 _OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "openpyxl", "optuna", "onnx", "newfound-lab")
@@ -85,7 +86,7 @@ def _device() -> str:
 
     if torch.cuda.is_available():
         return f"cuda ({torch.cuda.get_device_name()})"
-    return f"cpu ({torch.get_num_threads()} threads)"
+    return f"cpu ({counted(torch.get_num_threads(), 'thread')})"
 
 
 def _data_folder() -> str:

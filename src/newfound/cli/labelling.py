@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.cli.options import EXACT, SAFE
-from newfound.cli.output import Output, counted
+from newfound.cli.output import Output
+from newfound.counting import counted
 from newfound.discoverers.reading import Reading
 from newfound.plain import safe_names, spreadsheet_safe
 from newfound.tables.cells import text_of

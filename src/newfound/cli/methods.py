@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.errors import InputError
-from newfound.registry import registered
+from newfound.registry import load_plugins, registered
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -20,6 +20,8 @@ def check_method(method: str) -> str:
     """Return the name of a method, if it is one."""
     from difflib import get_close_matches
 
+    if method not in registered():
+        load_plugins()
     methods = registered()
     if method in methods:
         return method
@@ -56,6 +58,8 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     except (ValueError, LookupError, TypeError, RecursionError):
         method = settings = None
     readable = isinstance(settings, dict) and _is_shallow(settings)
+    if method not in registered():
+        load_plugins()
     if not isinstance(method, str) or method not in registered() or not readable:
         raise InputError(
             f"Got --settings {path}, which is not such a file; expected one that `newfound tune` wrote, as in "

@@ -182,8 +182,3 @@ def _plain(value: Any) -> Any:
 def percent(share: float) -> str:
     """Return a share as people read it."""
     return f"{100 * share:.1f} %"
-
-
-def counted(n: int, thing: str, things: str | None = None) -> str:
-    """Return "1 row" or "1,234 rows"."""
-    return f"{n:,} {thing if n == 1 else things or thing + 's'}"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.output import Output, counted
+from newfound.cli.output import Output
+from newfound.counting import counted
 from newfound.errors import InputError, Parameter
 from newfound.registry import registered
 

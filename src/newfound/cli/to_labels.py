@@ -22,9 +22,10 @@ from newfound.cli.options import (
     TargetOption,
     UnlabelledOption,
 )
-from newfound.cli.output import Output, counted
+from newfound.cli.output import Output
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
 from newfound.cli.writing import check_new, new_file
+from newfound.counting import counted
 from newfound.errors import InputError
 
 if TYPE_CHECKING:

@@ -27,9 +27,10 @@ from newfound.cli.options import (
     TargetOption,
     UnlabelledOption,
 )
-from newfound.cli.output import Output, counted
+from newfound.cli.output import Output
 from newfound.cli.reading import Format, read_task
 from newfound.cli.writing import check_new, new_file, write_json
+from newfound.counting import counted
 from newfound.errors import InputError, TrainingInterrupted
 from newfound.registry import registered
 

@@ -21,9 +21,10 @@ from newfound.cli.options import (
     TableArgument,
     UnlabelledOption,
 )
-from newfound.cli.output import Output, counted, percent
+from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
 from newfound.cli.writing import check_new, new_file, new_files, write_labels, writing_to
+from newfound.counting import counted
 from newfound.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import counted
 from newfound.datasets.splits import hide, split_classes
 
 if TYPE_CHECKING:
@@ -126,8 +127,8 @@ class Dataset:
         lines = [
             f"Dataset {self.name!r} ({self.regime})",
             f"  columns: {len(self.kinds)} ({kinds})",
-            f"  train:   {len(self.y_train):,} rows, {n_labelled:,} labelled, {n_unlabelled:,} unlabelled",
-            f"  test:    {len(self.y_test):,} rows, {n_test_known:,} known, {n_test_novel:,} novel",
+            f"  train:   {counted(len(self.y_train), 'row')}, {n_labelled:,} labelled, {n_unlabelled:,} unlabelled",
+            f"  test:    {counted(len(self.y_test), 'row')}, {n_test_known:,} known, {n_test_novel:,} novel",
             f"  known:   {_listed(self.known_classes)}",
             f"  novel:   {_listed(self.novel_classes)}",
         ]
@@ -135,4 +136,4 @@ class Dataset:
 
 
 def _listed(classes: NDArray[Any]) -> str:
-    return f"{len(classes)} classes: {', '.join(str(label) for label in classes)}"
+    return f"{counted(len(classes), 'class', 'classes')}: {', '.join(str(label) for label in classes)}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clustering.centroids import class_means
+from newfound.counting import counted
 from newfound.discoverers.fitted import Codes, Floats
 from newfound.discoverers.naming import plain
 from newfound.errors import ModelFileError
@@ -100,10 +101,9 @@ class Update:
 
     def _headline(self) -> str:
         n_new = len(self.new_classes)
-        found = "no new class" if not n_new else f"{n_new} new class{'es' * (n_new > 1)}"
-        return (
-            f"Batch {self.batch}: {self.n_rows:,} rows, {found}, {self.share_unexplained:.1%} of the rows fit no class."
-        )
+        found = counted(n_new, "new class", "new classes") if n_new else "no new class"
+        rows, share = counted(self.n_rows, "row"), f"{self.share_unexplained:.1%}"
+        return f"Batch {self.batch}: {rows}, {found}, {share} of the rows fit no class."
 
 
 def tell(

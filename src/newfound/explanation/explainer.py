@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from newfound.counting import counted
 from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
 from newfound.explanation.columns import Codes, ExplainedTable, Floats, view_columns
@@ -282,7 +283,7 @@ def _doubts(one: ClassExplanation, view: _View, max_conditions: int) -> list[str
         return ["no row of this table is of the class"]
     doubts = []
     if one.n_rows < _FEW_ROWS:
-        doubts.append(f"it has only {one.n_rows} row{'s' * (one.n_rows != 1)}")
+        doubts.append(f"it has only {counted(one.n_rows, 'row')}")
     if one.confidence < _LOW_CONFIDENCE:
         doubts.append(f"the model is unsure of its rows (mean probability {one.confidence:.2f})")
     if one.stability is not None and one.stability < _LOW_STABILITY:
@@ -295,7 +296,7 @@ def _doubts(one: ClassExplanation, view: _View, max_conditions: int) -> list[str
     if agreement is not None and agreement < _LOW_AGREEMENT:
         doubts.append(f"the best candidates disagree about it (class confidence {agreement:.2f})")
     if not one.rules and max_conditions:
-        doubts.append(f"no rule of up to {max_conditions} conditions singles it out")
+        doubts.append(f"no rule of up to {counted(max_conditions, 'condition')} singles it out")
     if one.rules_coverage is not None and one.rules_coverage < _LOW_COVERAGE:
         doubts.append(f"its rules match only {share_text(one.rules_coverage)} of it")
     if one.rules_precision is not None and one.rules_precision < _LOW_PRECISION:

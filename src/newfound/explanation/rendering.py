@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
+from newfound.counting import counted
 from newfound.explanation.wording import class_name, share_text, shortened
 from newfound.markup import Html, inline, tag
 from newfound.plain import printable
@@ -63,14 +64,14 @@ _DOUBTS = "Doubts"
 def _summary(facts: Mapping[str, Any]) -> str:
     n_classes, n_rows, n_novel = len(facts["classes"]), facts["n_rows"], facts["n_novel_rows"]
     if not n_classes:
-        return f"The model has no novel class; {_count(n_rows, 'row')} of known classes."
+        return f"The model has no novel class; {counted(n_rows, 'row')} of known classes."
     share = share_text(n_novel / n_rows)
-    classes = "1 novel class" if n_classes == 1 else f"{n_classes} novel classes"
-    return f"{classes}, with {n_novel:,} of the {_count(n_rows, 'row')} ({share})."
+    classes = counted(n_classes, "novel class", "novel classes")
+    return f"{classes}, with {n_novel:,} of the {counted(n_rows, 'row')} ({share})."
 
 
 def _heading(one: Mapping[str, Any]) -> str:
-    heading = f"{class_name(one['name'])}: {_count(one['n_rows'], 'row')} ({share_text(one['share'])})"
+    heading = f"{class_name(one['name'])}: {counted(one['n_rows'], 'row')} ({share_text(one['share'])})"
     if one["stability"] is not None:  # and no mean probability beside it, which is high for right and wrong classes
         heading += f", stability {one['stability']:.2f} ({_SOURCES[one['stability_source']]})"
     elif one["n_rows"]:
@@ -140,7 +141,3 @@ def _cell_text(value: Any) -> str:
 
 def _texts(shifts: Sequence[Mapping[str, Any]]) -> list[str]:
     return [shift["text"] for shift in shifts[:_N_SHIFTS]]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"

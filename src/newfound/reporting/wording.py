@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from newfound.counting import counted
 from newfound.explanation.wording import class_name, number_text, share_text, shortened
 
 _HIGH, _FAIR = 0.85, 0.6  # explanations warn below the latter
@@ -20,7 +21,7 @@ def count(n: int, thing: str = "", things: str | None = None) -> str:
     >>> count(1, "row"), count(4200, "row"), count(2, "class", "classes")
     ('1 row', '4,200 rows', '2 classes')
     """
-    return f"{n:,} {thing if n == 1 else things or thing + 's'}" if thing else f"{n:,}"
+    return counted(n, thing, things) if thing else f"{n:,}"
 
 
 def percent(share: float) -> str:

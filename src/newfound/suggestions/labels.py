@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from newfound.counting import counted
 from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
 from newfound.parameters import check_integer, pick_generator
@@ -166,9 +167,9 @@ def _told(classes: NDArray[Any], rows: Rows, proba: Floats, sizes: Rows) -> Reco
     for row, own, likely, size in zip(rows.tolist(), proba, order, sizes.tolist(), strict=True):
         first, second = likely[0], likely[1] if len(likely) > 1 else None
         unsure = own[first] < _UNSURE
-        reason = f"in the middle of {size} rows of {names[first]}"
+        reason = f"in the middle of {counted(size, 'row')} of {names[first]}"
         if unsure and second is not None:
-            reason = f"between {names[first]} and {names[second]}, for {size} rows"
+            reason = f"between {names[first]} and {names[second]}, for {counted(size, 'row')}"
         records.append(
             {
                 "row": row,

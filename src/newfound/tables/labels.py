@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import counted
 from newfound.errors import LABELS, TABLE, InputError, Message, ModelFileError, warn_user
 from newfound.tables.cells import MISSING_TEXTS, family_of, is_missing, shown, text_itself, unmasked
 
@@ -99,7 +100,10 @@ def read_labels(y: Any, n_rows: int) -> Labels:
     if len(values) != n_rows:
         cure = "pass one label a row, -1 or None if unlabelled"
         raise InputError(
-            Message(LABELS, f" has {len(values)} labels but ", TABLE, f" has {n_rows} rows; {cure}."), cure=cure
+            Message(
+                LABELS, f" has {counted(len(values), 'label')} but ", TABLE, f" has {counted(n_rows, 'row')}; {cure}."
+            ),
+            cure=cure,
         )
     labelled, present = _read_array(values)
     known_classes, inverse = _factorised(present)
@@ -110,7 +114,7 @@ def read_labels(y: Any, n_rows: int) -> Labels:
         warn_user(
             Message(
                 LABELS,
-                f" has the empty text as a label in {n_empty} rows, taken as a known class. If these rows are "
+                f" has the empty text as a label in {counted(n_empty, 'row')}, taken as a known class. If they are "
                 "unlabelled, replace it by None.",
             )
         )

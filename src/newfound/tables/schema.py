@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import counted
 from newfound.errors import InputError, Message, ModelFileError, warn_user
 from newfound.tables import cells
 from newfound.tables.dates import odd_among, parse_dates, parse_time
@@ -216,9 +217,8 @@ def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
         return _infer_number(name, values[~np.isnan(values)], n_rows)
     if n_texts < len(present) / 2:
         example = cells.shown(next(text for text, number in zip(present, numbers, strict=True) if number is None))
-        return Column(
-            name, "ignored", f"numbers, but {n_texts} cells hold text such as {example}; blank these to use it"
-        )
+        texts = counted(n_texts, "cell holds", "cells hold")
+        return Column(name, "ignored", f"numbers, but {texts} text such as {example}; blank such cells to use it")
     odd = odd_among(spelled)
     if odd is not None:
         what = "dates" if odd.kind == "date" else "times"
