@@ -118,7 +118,7 @@ def test_unlabelled_rows_may_be_of_known_classes(folder: Path, capsys: pytest.Ca
         body[i][-1] = ""
     tables.write(folder / "table.csv", body)
     assert run(["discover", "table.csv", *KMEANS]) == 0
-    assert "Of the unlabelled rows, 3 look like known classes: cat (3)." in capsys.readouterr().out
+    assert "Of the unlabelled rows, 3 look like a known class: cat (3)." in capsys.readouterr().out
     _, found = tables.read(folder / "newfound-table" / "labels.csv")
     doubt = "looks like the known class cat"  # though kmeans takes all unlabelled rows to be novel
     assert [found[i][-4:] for i in (0, 4, 8)] == [["cat", found[i][-3], "false", doubt] for i in (0, 4, 8)]
