@@ -10,12 +10,12 @@ MEASURED_OPEN_WORLD := build/open_world
 WHEELS ?= wheels
 MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 
-.PHONY: install browser demo test coverage test-slow lint audit speed paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
+.PHONY: install browser demo docs test coverage test-slow lint audit speed paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
 
 install: $(VENV)/.installed-all
 
 $(VENV)/.installed-all: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) -e '.[plot,data,tune,excel,export,dev]' -e ./laboratory
+	$(PIP) -e '.[plot,data,tune,excel,export,dev,docs]' -e ./laboratory
 	@touch $@ $(VENV)/.installed-demo
 
 $(VENV)/.installed-demo: $(INPUTS) | $(VENV)/bin/python
@@ -28,6 +28,12 @@ $(VENV)/bin/python:
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/newfound demo
+
+# The documentation site, into build/site; every example is run. It needs no network once everything is installed.
+docs: install
+	rm -rf docs/api docs/gallery build/site build/doctrees
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/site
+	@echo "The documentation is in build/site/index.html"
 
 # A Chromium for the tests of the report, which skip where none is found.
 browser:
@@ -108,4 +114,4 @@ research-page: install
 	$(BIN)/newfound-lab page docs/research.in.md docs/research.md --out benchmarks/results
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) build dist docs/api docs/gallery .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*

@@ -26,7 +26,7 @@ def predict_parquet(
     model : discoverer
         Fitted, in memory or on a stream.
     source : str, path, or iterator of pyarrow.RecordBatch or pyarrow.Table
-        A Parquet file, a folder of them, or a pattern such as "2026-*.parquet".
+        A Parquet file, a folder of them, or a pattern such as ``"2026-*.parquet"``.
     path : str or path
         The file to write. It appears once it is complete; one that is there already is then replaced.
     keep : sequence of str, default=()

@@ -53,7 +53,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     layout_ : Layout
         Names, source columns and types of the output columns.
     n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (n_columns,)
         Only if the table had column names.
 
     Notes
