@@ -14,7 +14,6 @@ from tests.discoverers.conftest import keep_few_candidates
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 @pytest.mark.filterwarnings("ignore:The evidence for these novel classes is weak")
@@ -39,13 +38,6 @@ def test_the_two_commands_exist() -> None:
     assert commands == {"demo", "test"}
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert commands <= targets
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_to_files_lead_somewhere(page: Path) -> None:
-    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()) if "://" not in link]
-    missing = [link for link in links if not (page.parent / link.partition("#")[0]).exists()]
-    assert missing == []
 
 
 def test_the_picture_is_small_enough_for_a_readme() -> None:
