@@ -27,7 +27,7 @@ extensions = [
     "repository",
 ]
 root_doc = "index"
-exclude_patterns = ["*.in.md", "examples", "gallery/**/*.ipynb", "_*"]
+exclude_patterns = ["notebooks", "*.in.md", "examples", "gallery/**/*.ipynb", "_*"]
 templates_path = ["_templates"]
 default_role = "py:obj"  # docstrings name parameters and methods in backticks; those that are documented become links
 

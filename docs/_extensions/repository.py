@@ -52,7 +52,7 @@ def site_links(text: str, origin: str) -> str:
             return f"[{words}]({PAGES[str(target)]}.md{anchor})"
         if str(target) == "README.md":
             return f"[{words}](index.md)"
-        if target.parts[0] == "docs" and len(target.parts) > 1:
+        if target.parts[0] == "docs" and not (ROOT / target).is_dir():
             return f"[{words}]({target.relative_to('docs')}{anchor})"
         named = words.strip("`") == str(target)
         return f"`{target}`" if named else f"{words} (`{target}` in the repository)"
