@@ -12,8 +12,8 @@ import json
 import multiprocessing
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -129,9 +129,12 @@ def _behind_oracle(model: Any, table: Any, labels: Labels, truth: Labels, out: A
     return said[~out & (labels < 0)].astype(str), said[out].astype(str), {}
 
 
-def _work(cell: tuple[Problem, str]) -> dict[str, Any]:
+def _begin() -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
+
+
+def _work(cell: tuple[Problem, str]) -> dict[str, Any]:
     problem, method = cell
     try:
         return measure(problem, method)
@@ -153,8 +156,13 @@ def main(given: Sequence[str] | None = None) -> None:
     for method in dict.fromkeys([*_PURE, *_MIXED]):
         if options.methods is None or method in options.methods:
             cells += [(p, method) for p in problems if method in (_MIXED if p.mixed else _PURE)]
-    with multiprocessing.get_context("spawn").Pool(options.processes) as pool, options.out.open("a") as file:
-        for line in pool.imap_unordered(_work, cells):
+    with ExitStack() as stack:
+        file = stack.enter_context(options.out.open("a"))
+        lines: Iterable[dict[str, Any]] = map(_work, cells)
+        if options.processes > 1:
+            spawn = multiprocessing.get_context("spawn")
+            lines = stack.enter_context(spawn.Pool(options.processes, _begin)).imap_unordered(_work, cells)
+        for line in lines:
             print(json.dumps(line), file=file, flush=True)
 
 
