@@ -20,6 +20,7 @@ from newfound.tables.dates import parse_date, parse_time
 MAP_WIDTH, MAP_HEIGHT, MAP_EDGE = 960, 620, 26
 _RADIUS = 4.2
 _WIDE = 100.0  # factor from which on a strip has a logarithmic scale
+N_LOOKS = len(NOVEL_COLOURS) * len(NOVEL_MARKERS)  # different ones of novel classes
 _MANY_KNOWN = 14  # names of known classes that the map has room for
 
 

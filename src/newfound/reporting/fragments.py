@@ -10,7 +10,7 @@ from newfound.reporting import method, sections
 from newfound.reporting.cards import draw_card
 from newfound.reporting.doubts import doubts, sureness
 from newfound.reporting.facts import loss_curves
-from newfound.reporting.figures import draw_curve, looks, outlines
+from newfound.reporting.figures import N_LOOKS, draw_curve, looks, outlines
 from newfound.reporting.summary import headline, key_figures, meanings, sentences
 
 
@@ -26,15 +26,19 @@ def fragments(facts: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
         ``headline``, ``sentences``, ``figures`` (pairs of name and text), ``doubts`` (pairs of class or None, and text)
-        and ``meanings`` as plain texts; ``looks`` of all classes and ``outlines`` of the marks, for the map; ``cards``
-        (``code`` of the class, ``html``); ``sections``, HTML by name, None where there is nothing to say.
+        and ``meanings`` as plain texts; for the map ``looks`` (of ``known`` classes, and of the first, second and so on
+        of the ``novel`` ones, which begin again after the last) and ``outlines`` of the marks; ``cards`` (``name`` of the
+        class, ``html``); ``sections``, HTML by name, None where there is nothing to say.
     """
     novel = facts["explanation"]["classes"]
     n_known = len(facts["classes"]) - len(novel)
     styles = looks(n_known, len(novel))
     sure = sureness(facts)
     cards = [
-        {"code": n_known + i, "html": draw_card(i, one, facts["classes"][n_known + i], styles[n_known + i], sure[i])}
+        {
+            "name": facts["classes"][n_known + i]["name"],
+            "html": draw_card(i, one, facts["classes"][n_known + i], styles[n_known + i], sure[i]),
+        }
         for i, one in enumerate(novel)
     ]
     return {
@@ -43,7 +47,7 @@ def fragments(facts: Mapping[str, Any]) -> dict[str, Any]:
         "figures": key_figures(facts),
         "doubts": doubts(facts),
         "meanings": meanings(facts) if novel else "",
-        "looks": styles,
+        "looks": {"known": looks(1, 0)[0], "novel": looks(0, N_LOOKS)},
         "outlines": outlines(),
         "cards": cards,
         "sections": {

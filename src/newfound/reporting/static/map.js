@@ -8,6 +8,23 @@ const NAME_SHIFTS = [0, -1.15, 1.15, -2.3, 2.3]; // lines by which a name may mo
 const MANY_KNOWN = 14; // names of known classes that the map has room for
 const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
+/** The cell of a square grid around which most rows lie, among cells that are not empty. */
+const densest = (counts, side) => {
+  let best = 0, most = -1;
+  for (let c = 0; c < side * side; c += 1) {
+    if (!counts[c]) continue;
+    let sum = 0;
+    for (let dy = -2; dy <= 2; dy += 1) {
+      for (let dx = -2; dx <= 2; dx += 1) {
+        const y = Math.floor(c / side) + dy, x = (c % side) + dx;
+        if (y >= 0 && y < side && x >= 0 && x < side) sum += counts[y * side + x] / (1 + dx * dx + dy * dy);
+      }
+    }
+    if (sum > most) [best, most] = [c, sum];
+  }
+  return best;
+};
+
 export class RowMap {
   /**
    * @param box      element that holds the map; it gets the keyboard's focus
@@ -247,6 +264,7 @@ export class RowMap {
 
   paintNow() {
     if (!this.width || !this.colours) return;
+    this.box.classList.toggle("close", this.view.zoom > 1 || this.lassoing);
     this.#drawMarks();
     this.#drawOverlay();
     this.frames = (this.frames ?? 0) + 1;
@@ -342,15 +360,16 @@ export class RowMap {
 
   /** For every class the row in its densest part, where its name is written; -1 for a class without rows. */
   #middles() {
-    const coarse = 20, counts = this.classes.map(() => new Int32Array(coarse * coarse));
-    const cell = (value) => Math.min(coarse - 1, Math.floor((value / (UNIT + 1)) * coarse));
-    const at = (i) => cell(this.y[i]) * coarse + cell(this.x[i]);
+    const side = 32, counts = this.classes.map(() => new Int32Array(side * side));
+    const cell = (value) => Math.min(side - 1, Math.floor((value / (UNIT + 1)) * side));
+    const at = (i) => cell(this.y[i]) * side + cell(this.x[i]);
     for (let i = 0; i < this.n; i += 1) counts[this.codes[i]][at(i)] += 1;
-    const best = counts.map((count) => count.indexOf(count.reduce((most, c) => Math.max(most, c), 0)));
+    const best = counts.map((count) => densest(count, side));
+    const within = (i) => Math.abs(cell(this.y[i]) - Math.floor(best[this.codes[i]] / side)) <= 2 && Math.abs(cell(this.x[i]) - (best[this.codes[i]] % side)) <= 2;
     const centres = this.classes.map(() => [0, 0, 0]);
     for (let i = 0; i < this.n; i += 1) {
       const j = this.codes[i];
-      if (at(i) !== best[j]) continue;
+      if (!within(i)) continue;
       centres[j][0] += this.x[i];
       centres[j][1] += this.y[i];
       centres[j][2] += 1;
@@ -358,7 +377,7 @@ export class RowMap {
     const middles = this.classes.map(() => -1), least = this.classes.map(() => Infinity);
     for (let i = 0; i < this.n; i += 1) {
       const j = this.codes[i];
-      if (at(i) !== best[j]) continue;
+      if (!within(i)) continue;
       const [x, y, n] = centres[j], distance = (this.x[i] - x / n) ** 2 + (this.y[i] - y / n) ** 2;
       if (distance < least[j]) [middles[j], least[j]] = [i, distance];
     }
