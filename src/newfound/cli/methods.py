@@ -58,7 +58,7 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
     except (ValueError, LookupError, TypeError, RecursionError):
         method = settings = None
     readable = isinstance(settings, dict) and _is_shallow(settings)
-    if method not in registered():
+    if isinstance(method, str) and method not in registered():
         load_plugins()
     if not isinstance(method, str) or method not in registered() or not readable:
         raise InputError(
