@@ -115,7 +115,8 @@ def test_a_discoverer_needs_no_parameter_but_the_number_of_novel_classes(tmp_pat
 
 @pytest.mark.usefixtures("list_as_it_was")
 def test_the_command_line_and_messages_read_the_list() -> None:
-    from newfound.cli.methods import build, check_method
+    from newfound.cli.methods import check_method
+    from newfound.runs.building import build
 
     nf.register_discoverer(MedianCut, "median_cut", needs_labels=False)
     assert check_method("median_cut") == "median_cut"

@@ -6,6 +6,9 @@ import json
 import re
 from collections.abc import Collection, Sequence
 
+SAFE, EXACT = "safe", "exact"
+"""How names of classes are written to a file that a spreadsheet may open."""
+
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?([eE][+-]?\d+)?")
 # What a spreadsheet takes for the beginning of a formula, also in the wide form of Asian keyboards. A program that
 # takes another delimiter than ours sees a cell begin after it.

@@ -232,7 +232,7 @@ def test_settings_that_tune_wrote(folder: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("built_in", BUILT_IN, ids=lambda built_in: built_in.method)
 def test_every_method_can_be_made(built_in: Registration) -> None:
-    from newfound.cli.methods import build
+    from newfound.runs.building import build
 
     model = build(built_in.method, 3, {}, random_state=7, device="cpu", time_limit=None, verbose=0, encoder=None)
     assert type(model).__name__ == built_in.class_name

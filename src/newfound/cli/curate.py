@@ -22,6 +22,7 @@ from newfound.cli.output import Output
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file
 from newfound.cli.writing import check_new, new_file
 from newfound.errors import InputError
+from newfound.runs.names import class_named, class_names, typed_name
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -70,7 +71,7 @@ def merge(
     if len({name.strip() for name in classes}) < 2:
         raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
     found = load_model(model, output)
-    found.merge([class_named(name, found) for name in classes], into=None if into is None else _typed(into, found))
+    found.merge([class_named(name, found) for name in classes], into=None if into is None else typed_name(into, found))
     _finish(found, place_of(model, out, force), output, force=force)
 
 
@@ -126,8 +127,6 @@ def _finish(found: BaseDiscoverer, path: Path, output: Output, *, force: bool) -
 
     with new_file(path, force=force) as fresh:
         newfound.save(found, fresh)
-    from newfound.cli.labelling import class_names
-
     names, n_known = class_names(found), len(found.known_classes_)
     known, novel = names[:n_known], names[n_known:]
     output.say(f"Novel classes now: {', '.join(novel) or 'none'}.")
@@ -137,8 +136,6 @@ def _finish(found: BaseDiscoverer, path: Path, output: Output, *, force: bool) -
 
 def _pairs(texts: list[str], model: BaseDiscoverer) -> dict[Any, Any]:
     """Read OLD=NEW, where both may hold an equals sign: what stands before it must be a class."""
-    from newfound.cli.labelling import class_names
-
     names = class_names(model)
     pairs: dict[Any, Any] = {}
     for text in texts:
@@ -151,28 +148,5 @@ def _pairs(texts: list[str], model: BaseDiscoverer) -> dict[Any, Any]:
             raise InputError(f"Got {text}, which has no name after the equals sign; expected OLD=NEW.")
         if old in pairs:
             raise InputError(f"Got two new names for {text[:place]}; give one.")
-        pairs[old] = _typed(new, model)
+        pairs[old] = typed_name(new, model)
     return pairs
-
-
-def class_named(name: str, model: BaseDiscoverer) -> Any:
-    """Return the class that files call by this name, in the type that the model has."""
-    from newfound.cli.labelling import class_names
-
-    names = class_names(model)
-    if name.strip() in names:
-        return model.classes_.tolist()[names.index(name.strip())]
-    novel = ", ".join(names[len(model.known_classes_) :])
-    raise InputError(f"Got {name}, but the model has no such class; its novel classes are {novel or 'none'}.")
-
-
-def _typed(name: str, model: BaseDiscoverer) -> Any:
-    """Return a new name in the type of the classes: a number where they are numbers and it is one."""
-    if model.classes_.dtype.kind in "if":
-        try:
-            return type(model.classes_.tolist()[0])(name)
-        except ValueError:
-            raise InputError(
-                f"Got the name {name}, but the classes of this model are numbers; give a number."
-            ) from None
-    return name

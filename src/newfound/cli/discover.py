@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.methods import build, check_method, check_novel_classes, read_settings
+from newfound.cli.methods import check_method, check_novel_classes, read_settings
 from newfound.cli.options import (
-    EXACT,
     DecimalOption,
     DelimiterOption,
     DeviceOption,
@@ -31,14 +30,17 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, PartlyLabelled, read_task, stem_of
-from newfound.cli.writing import new_folder, write_json, write_labels, writing_to
+from newfound.cli.writing import new_folder, write_json, writing_to
 from newfound.counting import counted
 from newfound.errors import InputError
+from newfound.plain import EXACT
 from newfound.registry import registered
+from newfound.runs.building import build
+from newfound.runs.labels_file import write_labels
 
 if TYPE_CHECKING:
-    from newfound.cli.labelling import Naming
     from newfound.discoverers.base import BaseDiscoverer
+    from newfound.runs.labelling import Naming
 
 LABELS, MODEL, REPORT, RUN = FILES = ("labels.csv", "model.newfound", "report.html", "run.json")
 
@@ -120,7 +122,7 @@ def discover(
     # Read before the folder is asked for, so that --force is never the cure for a mistake in the table.
     form = Format(delimiter, encoding, decimal, sheet, max_memory)
     task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
-    from newfound.cli.labelling import Naming
+    from newfound.runs.labelling import Naming
 
     naming = Naming.chosen(names, default=EXACT)
     with new_folder(folder, FILES, force=force) as fresh:
@@ -194,11 +196,11 @@ def _write_results(
 ) -> dict[str, Any]:
     """Write labels, model and report; returns the facts of the run."""
     import newfound
-    from newfound.cli.labelling import label_rows
     from newfound.cli.run_facts import run_facts
     from newfound.discoverers.reading import Reading
     from newfound.reporting import render, report_facts
     from newfound.reporting.row_doubts import RowDoubts
+    from newfound.runs.labelling import label_rows
 
     labels = task.target.labels
     newfound.save(model, fresh / MODEL)
@@ -209,7 +211,7 @@ def _write_results(
         report = report_facts(model, reading, labels, title=title, random_state=seed)
         (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
         doubts = RowDoubts.of(reading, labels).texts()
-    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output, doubts, naming=naming))
+    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output.note, doubts, naming=naming))
     return run_facts(task, method, seed, model, labelling, report)
 
 

@@ -52,9 +52,9 @@ def evaluate(
     output = Output(as_json)
     found = load_model(model, output)
     file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
-    from newfound.cli.labelling import label_rows
     from newfound.discoverers.reading import Reading
     from newfound.metrics import match_novel_classes, open_world_scores
+    from newfound.runs.labelling import label_rows
     from newfound.tables.files import read_target
 
     truth = read_target(file, target, unlabelled)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from newfound.errors import InputError
 from newfound.registry import load_plugins, registered
-
-if TYPE_CHECKING:
-    from newfound.discoverers.base import BaseDiscoverer
 
 _LONGEST_SETTINGS = 1_000_000  # characters; a device may stand where a file should
 _DEEPEST_SETTINGS = 4  # the settings, one of them, a list or dict in it, and its values
@@ -71,18 +67,3 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
 def _is_shallow(content: Any, depth: int = _DEEPEST_SETTINGS) -> bool:
     inside = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
     return depth > 0 and all(_is_shallow(one, depth - 1) for one in inside)
-
-
-def build(method: str, n_novel: int | str, settings: Mapping[str, Any], **parameters: Any) -> BaseDiscoverer:
-    """Make a discoverer; parameters that it does not have are left out, settings that it does not have are refused."""
-    from newfound.selection.space import with_settings
-
-    kind: Any = registered()[method].load()
-    accepted = kind().get_params()
-    plain = {name: value for name, value in parameters.items() if name in accepted and value is not None}
-    discoverer = kind(n_novel, **plain)
-    try:
-        found: BaseDiscoverer = with_settings(discoverer, settings)
-    except ValueError as error:
-        raise InputError(f"Got settings that {method} does not have: {error}") from None
-    return found

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from newfound.errors import InputError
+from newfound.plain import EXACT, SAFE
 
 TableArgument = Annotated[
     Path,
@@ -66,7 +67,6 @@ MaxMemoryOption = Annotated[
         help="Most memory that reading may take, such as 4GB; by default what suits the machine and the file.",
     ),
 ]
-SAFE, EXACT = "safe", "exact"
 
 
 def _checked_names(given: str | None) -> str | None:

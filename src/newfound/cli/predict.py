@@ -23,9 +23,10 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
-from newfound.cli.writing import new_files, write_labels, writing_to
+from newfound.cli.writing import new_files, writing_to
 from newfound.counting import counted
 from newfound.errors import InputError
+from newfound.runs.labels_file import write_labels
 
 
 def predict(
@@ -71,12 +72,12 @@ def predict(
         form = Format(delimiter, encoding, decimal, sheet, max_memory)
         file = read_table_file(table, form, output, aloud=True)
         columns = read_columns(file, output)
-        from newfound.cli.labelling import Naming, label_rows
+        from newfound.runs.labelling import Naming, label_rows
 
         naming = Naming.chosen(names)
         with output.busy("Predicting"), output.speaking_of(table):
             labelling = label_rows(found, columns, abstain=abstain, only_novel=only_novel)
-        beside = labelling.columns(file, output, naming=naming)
+        beside = labelling.columns(file, output.note, naming=naming)
         if fresh is None:
             write_labels(sys.stdout, file, beside)
             sys.stdout.flush()  # while an error can still be told

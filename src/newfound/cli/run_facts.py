@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.labelling import COLUMNS, Labelling, names_beside
 from newfound.cli.reading import PartlyLabelled
 from newfound.reporting.doubts import MEANINGS, doubts, sureness
 from newfound.reporting.facts import routing_facts
+from newfound.runs.labelling import COLUMNS, Labelling, names_beside
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer

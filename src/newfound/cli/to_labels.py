@@ -113,8 +113,7 @@ def _ending(path: Path) -> str:
 
 def _accepted(names: Sequence[str] | None, model: BaseDiscoverer) -> list[Any] | None:
     """Return the novel classes of these names, in the type that the model has."""
-    from newfound.cli.curate import class_named
-    from newfound.cli.labelling import class_names
+    from newfound.runs.names import class_named, class_names
 
     if names is None:
         return None
@@ -139,12 +138,12 @@ def _named(
     labels: Sequence[str | None], file: TableFile, given: Target, names: str | None, output: Output
 ) -> list[str | None]:
     """Return labels as they are written: such that no spreadsheet runs them, where one may open the file."""
-    from newfound.cli.labelling import Naming
+    from newfound.runs.labelling import Naming
 
     if file.format not in _SPREADSHEETS:
         return list(labels)
     distinct = sorted({label for label in labels if label is not None})
-    written = Naming.chosen(names, own=given.labels).written(distinct, output)
+    written = Naming.chosen(names, own=given.labels).written(distinct, output.note)
     of = dict(zip(distinct, written, strict=True))
     return [None if label is None else of[label] for label in labels]
 
@@ -166,7 +165,7 @@ def _conclude(
 ) -> None:
     from collections import Counter
 
-    from newfound.cli.labelling import class_names
+    from newfound.runs.names import class_names
 
     novel = set(class_names(model)[len(model.known_classes_) :])
     counts = Counter(label for label in labels if label is not None)

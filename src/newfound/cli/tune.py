@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from newfound.cli.methods import build, check_method, check_novel_classes
+from newfound.cli.methods import check_method, check_novel_classes
 from newfound.cli.options import (
     DecimalOption,
     DelimiterOption,
@@ -33,6 +33,7 @@ from newfound.cli.writing import check_new, new_file, write_json
 from newfound.counting import counted
 from newfound.errors import InputError, TrainingInterrupted
 from newfound.registry import registered
+from newfound.runs.building import build
 
 _SHOWN = 5
 _NOT_TUNED = {"auto", "in_context"}

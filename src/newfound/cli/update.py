@@ -23,15 +23,13 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file, stem_of
-from newfound.cli.writing import check_new, new_file, new_files, write_labels, writing_to
+from newfound.cli.writing import check_new, new_file, new_files, writing_to
 from newfound.counting import counted
 from newfound.errors import InputError
+from newfound.runs.labels_file import write_labels
 
 if TYPE_CHECKING:
-    from newfound.cli.labelling import Labelling
     from newfound.discoverers.base import BaseDiscoverer
-    from newfound.discoverers.update import Update
-    from newfound.tables import Table
     from newfound.tables.files import TableFile
 
 TargetOption = Annotated[
@@ -76,12 +74,12 @@ def update(
         file = read_table_file(table, form, output, aloud=True)
         y = None if target is None else _labels(file, target, unlabelled, found, output)
         columns = read_columns(file, output, [] if target is None else [target])
-        from newfound.cli.labelling import Naming
+        from newfound.runs.labelling import Naming, label_batch
 
         with output.busy("Updating"), output.speaking_of(table):
             told = found.update(columns, y)
             naming = Naming.chosen(names, own=[] if y is None else y)
-            beside = _labelling(found, columns, told).columns(file, output, naming=naming)
+            beside = label_batch(found, columns, told).columns(file, output.note, naming=naming)
         with writing_to(f"{path} and {place}"):
             from newfound import save
 
@@ -176,25 +174,6 @@ def _labels(
         return [None if label is None else kind(label) for label in found.labels]
     except ValueError:
         raise InputError(f"The classes of the model are numbers, but {target!r} holds other labels.") from None
-
-
-def _labelling(found: BaseDiscoverer, columns: Table, told: Update) -> Labelling:
-    """Put together what the update says of each row, and how probable that is."""
-    import numpy as np
-
-    from newfound.cli.labelling import Labelling, class_names
-
-    names = class_names(found)
-    codes = np.array([-1 if label is None else names.index(label) for label in _texts(told.to_dict()["labels"])])
-    proba = found.predict_proba(columns)
-    probability = np.where(codes < 0, proba.max(axis=1), proba[np.arange(len(codes)), codes])
-    return Labelling(codes, probability, names, len(found.known_classes_))
-
-
-def _texts(labels: list[Any]) -> list[str | None]:
-    from newfound.tables.cells import text_of
-
-    return [None if label is None else text_of(label) for label in labels]
 
 
 def _print(told: Any, output: Output) -> None:

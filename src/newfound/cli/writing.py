@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 from newfound.cli.output import to_json
 from newfound.errors import InputError, ModelFileError
-
-if TYPE_CHECKING:
-    from newfound.tables.files import TableFile
 
 
 @contextlib.contextmanager
@@ -119,23 +115,6 @@ def check_new(path: Path, *, force: bool, option: str = "--out") -> None:
 
 class _CheckedError(Exception):
     """Leaves `new_file` before anything is written."""
-
-
-def write_labels(place: Path | TextIO, file: TableFile, found: Mapping[str, Iterable[str]]) -> None:
-    """Write the rows of a table in order, with further columns, as CSV.
-
-    Delimiter and encoding are those of the table, see `encoding_of`.
-    """
-    from newfound.tables.files.writing import encoding_of, write_rows
-
-    if isinstance(place, Path):
-        columns = {name: list(cells) for name, cells in found.items()}
-        texts = itertools.chain(columns, *columns.values())
-        with place.open("w", encoding=encoding_of(file, texts), errors="replace", newline="") as stream:
-            write_labels(stream, file, columns)
-        return
-    rows = ([*row, *further] for row, *further in zip(file.text_rows(), *found.values(), strict=True))
-    write_rows(place, itertools.chain([[*file.names, *found]], rows), file.delimiter)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.cli.options import EXACT, SAFE
-from newfound.cli.output import Output
 from newfound.counting import counted
 from newfound.discoverers.reading import Reading
-from newfound.plain import safe_names, spreadsheet_safe
+from newfound.errors import Message, Parameter
+from newfound.plain import EXACT, SAFE, safe_names, spreadsheet_safe
+from newfound.runs.names import class_names
 from newfound.tables.cells import text_of
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
+    from newfound.discoverers.update import Update
     from newfound.tables import Table
     from newfound.tables.files import TableFile
+
+Note = Callable[[str], None]
+"""Takes what the user should know besides the result."""
 
 COLUMNS = {
     "class": "the label of the row where it had one of a known class, else the class that the model predicts",
@@ -54,16 +58,20 @@ class Naming:
         """Read the option --names."""
         return cls((given or default) == EXACT, frozenset(str(one) for one in own if one is not None))
 
-    def written(self, names: Sequence[str], output: Output) -> list[str]:
+    def written(self, names: Sequence[str], note: Note) -> list[str]:
         """Return names as they are written, with a note where they are not what they were."""
         if self.exact:
             return list(names)
         safe = safe_names(names, self.own)
         n_changed = sum(one != name for one, name in zip(safe, names, strict=True))
         if n_changed:
-            output.note(
-                f"{counted(n_changed, 'class name')} of the model could be run by a spreadsheet or steer a terminal, "
-                "and is written with a quote before it or spaces in it; --names exact writes names as they are."
+            note(
+                Message(
+                    f"{counted(n_changed, 'class name')} of the model could be run by a spreadsheet or steer a "
+                    "terminal, and is written with a quote before it or spaces in it; ",
+                    Parameter("names", EXACT),
+                    " writes names as they are.",
+                )
             )
         return safe
 
@@ -104,14 +112,15 @@ class Labelling:
         return ["" if code < 0 else self.classes[code] for code in self.codes.tolist()]
 
     def columns(
-        self, file: TableFile, output: Output, doubts: list[str] | None = None, *, naming: Naming
+        self, file: TableFile, note: Note, doubts: list[str] | None = None, *, naming: Naming
     ) -> dict[str, list[str]]:
         """Return what is written beside the rows of a file; names that it has get a prefix, with a note.
 
         Parameters
         ----------
         file : TableFile
-        output : Output
+        note : callable
+            Takes what the user should know.
         doubts : list of str, optional
             What speaks against the class of each row; "" where nothing does.
         naming : Naming
@@ -121,12 +130,12 @@ class Labelling:
         names = names_beside(file, wanted)
         if names != wanted:
             clash = ", ".join(repr(name) for name in wanted if name in file.names)
-            output.note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
+            note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
         probabilities = (f"{one:.4f}" for one in self.probability.tolist())
         if file.has_decimal_commas():
             probabilities = (one.replace(".", ",") for one in probabilities)
         novel = ("true" if one else "false" for one in self.is_novel.tolist())
-        written = naming.written(self.classes, output)
+        written = naming.written(self.classes, note)
         if doubts is not None and not naming.exact:
             doubts = [spreadsheet_safe(one) for one in doubts]
         return {
@@ -157,11 +166,6 @@ def names_beside(file: TableFile, wanted: Iterable[str]) -> list[str]:
     while set(names) & set(file.names):
         names = [f"newfound_{name}" for name in names]
     return names
-
-
-def class_names(model: BaseDiscoverer) -> list[str]:
-    """Names of the known, then the novel classes as a file has them."""
-    return [text_of(name) for classes in (model.known_classes_, model.novel_classes_) for name in classes.tolist()]
 
 
 def label_rows(
@@ -203,3 +207,13 @@ def label_rows(
     if abstain is not None:
         codes = np.where(proba.max(axis=1) < abstain, -1, codes)
     return Labelling(codes, probability, classes, n_known)
+
+
+def label_batch(model: BaseDiscoverer, table: Table | Reading, update: Update) -> Labelling:
+    """Put together what an update says of each row of its batch, and how probable that is."""
+    names = class_names(model)
+    place = {name: code for code, name in enumerate(names)}
+    codes = np.array([-1 if label is None else place[text_of(label)] for label in update.to_dict()["labels"]])
+    proba = model.predict_proba(table)
+    probability = np.where(codes < 0, proba.max(axis=1), proba[np.arange(len(codes)), codes])
+    return Labelling(codes, probability, names, len(model.known_classes_))
