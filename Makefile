@@ -15,7 +15,7 @@ MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 install: $(VENV)/.installed-all
 
 $(VENV)/.installed-all: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) -e '.[plot,data,tune,excel,export,dev,docs]' -e ./laboratory
+	$(PIP) -e '.[plot,data,tune,excel,export,web,dev,docs]' -e ./laboratory
 	@touch $@ $(VENV)/.installed-demo
 
 $(VENV)/.installed-demo: $(INPUTS) | $(VENV)/bin/python

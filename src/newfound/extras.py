@@ -9,6 +9,7 @@ from typing import Any
 from newfound.errors import MissingExtraError
 
 EXTRAS = {
+    "fastapi": "web",
     "matplotlib": "plot",
     "onnx": "export",
     "onnxruntime": "export",
@@ -16,6 +17,8 @@ EXTRAS = {
     "optuna": "tune",
     "pandas": "data",
     "pyarrow": "data",
+    "python_multipart": "web",
+    "uvicorn": "web",
 }
 """The extra of newfound's that brings each package."""
 

@@ -4,13 +4,53 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
 _NOTEBOOK_WIDTH = 100  # characters
 _SECONDS_BETWEEN_DRAWINGS = 0.2  # in a notebook, where each drawing is a message to the browser
+
+
+@dataclass
+class Step:
+    """What a progress bar would show just now, for programs.
+
+    Attributes
+    ----------
+    text : str
+        What is going on.
+    done : float
+    total : float or None
+        How much is done, and how much there is to do; None as long as that is not known.
+    record : mapping or None
+        Of an epoch that has just ended: its stage, number and losses.
+    """
+
+    text: str
+    done: float = 0.0
+    total: float | None = None
+    record: Mapping[str, Any] | None = None
+
+
+Watcher = Callable[[Step], None]
+"""Called at each step of a progress bar."""
+
+_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Within this, progress bars that are asked for are not drawn: the watcher is told of their steps."""
+    token = _WATCHER.set(watcher)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
 
 
 class ProgressBar:
@@ -49,7 +89,11 @@ class ProgressBar:
         stderr: bool = False,
     ) -> None:
         self._bar: Any = None
-        if shown:
+        self._watcher = _WATCHER.get() if shown else None
+        self._step = Step(start, 0.0, total)
+        if self._watcher is not None:
+            self._watcher(self._step)
+        elif shown:
             self._bar = _rich_bar(unit, time_text or time_limit, memory, stderr)
             self._task = self._bar.add_task(start, total=total, count="", detail="")
 
@@ -77,6 +121,10 @@ class ProgressBar:
         if self._bar is not None:
             said = {name: value for name, value in {"count": count, "detail": detail}.items() if value is not None}
             self._bar.update(self._task, description=text, completed=done, total=total, **said)
+        given = {
+            name: value for name, value in {"text": text, "done": done, "total": total}.items() if value is not None
+        }
+        self._tell(**given)
 
     def say(self, text: str) -> None:
         """Print a line that stays above the bar."""
@@ -87,6 +135,16 @@ class ProgressBar:
         """Show that some more is done."""
         if self._bar is not None:
             self._bar.update(self._task, advance=amount)
+        self._tell(done=self._step.done + amount)
+
+    def record(self, epoch: Mapping[str, Any]) -> None:
+        """Tell who watches of an epoch: its stage, number and losses."""
+        self._tell(record=epoch)
+
+    def _tell(self, **changed: Any) -> None:
+        vars(self._step).update({"record": None, **changed})
+        if self._watcher is not None:
+            self._watcher(self._step)
 
 
 def _rich_bar(unit: str, limit: Callable[[], str] | float | None, memory: float, stderr: bool) -> Any:

@@ -23,6 +23,7 @@ from newfound.cli.explain import explain
 from newfound.cli.info import info
 from newfound.cli.predict import predict
 from newfound.cli.process import cannot_print
+from newfound.cli.serve import serve
 from newfound.cli.to_labels import to_labels
 from newfound.cli.tune import tune
 from newfound.cli.update import suggest, update
@@ -51,7 +52,7 @@ app = typer.Typer(
     context_settings=HELP,
 )
 _COMMANDS = (discover, predict, evaluate, explain, estimate, tune, update, suggest, rename, merge, split, to_labels)
-for _command in (*_COMMANDS, demo, info):
+for _command in (*_COMMANDS, serve, demo, info):
     app.command()(_command)
 app.command(context_settings=HANDED_OVER)(bench)
 

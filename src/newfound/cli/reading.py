@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.cli.output import Output
-from newfound.counting import counted
 from newfound.errors import InputError, Parameter
-from newfound.registry import registered
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -89,6 +87,7 @@ def read_task(
     method: str,
 ) -> PartlyLabelled:
     """Read a partly labelled table, and refuse one from which nothing can be learned."""
+    from newfound.runs.labels import check_labels
     from newfound.tables.files import read_target
 
     file = read_table_file(path, form, output, aloud=True)
@@ -97,7 +96,7 @@ def read_task(
         file.place(name, Parameter("ignore", name))
     kinds = _kinds(kind or (), file)
     labels = read_target(file, target, unlabelled)
-    _check_labels(labels, file, method)
+    check_labels(labels, file, method)
     output.note(*labels.notes)
     table = read_columns(file, output, [target, *ignored], aloud=True)
     return PartlyLabelled(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
@@ -129,20 +128,3 @@ def _kinds(given: Sequence[str], file: TableFile) -> dict[str, Any]:
         file.place(column, Parameter("kinds", {column: kind}))
         kinds[column] = kind
     return kinds
-
-
-def _check_labels(target: Target, file: TableFile, method: str) -> None:
-    n_unlabelled, name = int(target.unlabelled.sum()), repr(target.name)
-    if file.n_rows < 2:
-        raise InputError(f"{file.path} has 1 row; expected labelled and unlabelled rows, dozens of each at least.")
-    if not n_unlabelled:
-        raise InputError(
-            f"Every one of the {counted(file.n_rows, 'row')} of {file.path} has a label in {name}, so there is nothing "
-            "to discover; leave the cell empty in rows whose class is not known, or name such cells with --unlabelled."
-        )
-    if n_unlabelled == file.n_rows and registered()[method].needs_labels:
-        others = " or ".join(name for name, one in registered().items() if not one.needs_labels)
-        raise InputError(
-            f"No row of {file.path} has a label in {name}, and {method} learns from known classes; label some rows, "
-            f"or use --method {others}, which need no labels."
-        )

@@ -20,6 +20,7 @@ OPTIONS = {
     "max_classes": "--max-classes",
     "max_memory": "--max-memory",
     "max_rows": "--max-rows",
+    "method": "--method",
     "names": "--names",
     "n_novel_classes": "--novel-classes",
     "n_trials": "--trials",

@@ -76,6 +76,7 @@ class Progress:
             seconds = time.perf_counter() - self._start
             self.history.append({"stage": stage, "epoch": epoch, "seconds": seconds, **means})
             self._member_losses.append(of_members)
+            self._bar.record(self.history[-1])
             self._bar.show(detail="  ".join(f"{name} {value:.3f}" for name, value in means.items()))
             self._bar.advance()
 

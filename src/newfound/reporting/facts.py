@@ -21,7 +21,7 @@ from newfound.errors import InputError
 from newfound.explanation import explain
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
-from newfound.reporting.layout import drawn_rows, middle_of, place_rows
+from newfound.reporting.layout import Places, drawn_rows, middle_of, place_rows
 from newfound.reporting.row_doubts import RowDoubts, label_names
 from newfound.tables import Labels, Table, read_labels
 from newfound.tables.cells import as_texts, holds_booleans, missing_mask
@@ -48,6 +48,7 @@ def report_facts(
     title: str | None = None,
     n_map_rows: int = 3_000,
     random_state: Any = 0,
+    places: Places | None = None,
 ) -> Facts:
     """Gather what a report says of a model and a table.
 
@@ -65,6 +66,8 @@ def report_facts(
         About how many rows the map shows.
     random_state : int, RandomState or None, default=0
         Of the explanation, of the rows on the map and of their places.
+    places : Places, optional
+        Where all rows lie on a map, if that is known; otherwise the rows on the map are laid out.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def report_facts(
         "explanation": explanation,
         "novelty": _novelty_facts(reading, labels),
         "routing": routing_facts(model),
-        "map": _map_facts(reading, rows, labels, spelled, explanation, rng),
+        "map": _map_facts(reading, rows, labels, spelled, explanation, rng, places),
         "history": loss_curves(model.history_),
         "batches": [{**record, "class": _batch_class(record["class"])} for record in model.batches_],
         "n_classes": _count_facts(model),
@@ -228,10 +231,11 @@ def _map_facts(
     spelled: Sequence[str],
     explanation: Facts,
     rng: np.random.RandomState,
+    known: Places | None,
 ) -> Facts:
     model, some = reading.model, reading.take(rows)
     proba = model.predict_proba(some)
-    places = place_rows(model.transform(some), rng)
+    places = place_rows(model.transform(some), rng) if known is None else Places(known.points[rows], known.method)
     of_class = proba.argmax(axis=1)
     columns, telling = map_columns(some.raw, explanation, len(model.known_classes_), len(model.classes_))
     return {

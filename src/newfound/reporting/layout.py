@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
+from sklearn.neighbors import NearestNeighbors
 from sklearn.random_projection import SparseRandomProjection
 
 from newfound.learning.machine import one_thread
@@ -23,6 +24,9 @@ _COMPONENTS = 30
 _MOST_COLUMNS = 1_000  # of which principal components are found
 _PERPLEXITY = 30.0
 _ITERATIONS, _ANGLE = 400, 0.7  # a third faster than the usual values; as many neighbours stay together
+_LANDMARKS = 3_000  # rows that t-SNE places where there are more
+_NEAREST = 3  # of them, among which each further row is placed
+_SCATTER = 0.004  # of the width of the map, so that rows with the same neighbours do not hide each other
 _NEIGHBOURS, _QUARTER = 12, 4  # by whose distance the middle of a class is found: so many, or a quarter of its rows
 
 
@@ -97,6 +101,36 @@ def place_rows(latent: Floats, rng: np.random.RandomState) -> Places:
     # for one that another process keeps from running.
     with one_thread():
         return _place(varied, rng)
+
+
+def place_all(latent: Floats, codes: Codes, rng: np.random.RandomState) -> Places:
+    """Lay out every row of a table that may be large: each beyond a few thousand among the nearest of these.
+
+    Parameters
+    ----------
+    latent : ndarray of shape (n, d)
+        Rows as the discoverer sees them.
+    codes : ndarray of shape (n,)
+        Class of each row.
+
+    Returns
+    -------
+    Places
+    """
+    landmarks = drawn_rows(codes, _LANDMARKS, np.empty(0, dtype=np.int64), rng)
+    places = place_rows(latent[landmarks], rng)
+    if len(landmarks) == len(latent):
+        return places
+    components = min(_COMPONENTS, len(landmarks) - 1, latent.shape[1])
+    with one_thread():
+        leading = PCA(components, svd_solver="randomized", random_state=rng).fit(latent[landmarks])
+        near = NearestNeighbors(n_neighbors=_NEAREST).fit(leading.transform(latent[landmarks]))
+        off, which = near.kneighbors(leading.transform(latent))
+    weights = 1 / (off + 1e-9 + 0.1 * off.mean())
+    points = (places.points[which] * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None]
+    points += rng.normal(scale=_SCATTER, size=points.shape)
+    points[landmarks] = places.points
+    return Places(points.clip(0, 1), f"{places.method} of {len(landmarks):,} rows, the others among their nearest")
 
 
 def _place(varied: Floats, rng: np.random.RandomState) -> Places:
