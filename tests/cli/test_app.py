@@ -100,6 +100,7 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
                 "merge",
                 "split",
                 "to-labels",
+                "serve",
                 "demo",
                 "info",
                 "bench",

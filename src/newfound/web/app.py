@@ -10,11 +10,12 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 from newfound import __version__
+from newfound.reporting.assets import shared_files
 from newfound.web import class_routes, run_routes, schemas, table_routes
 from newfound.web.bench import Bench, RefusedError
 from newfound.web.catalogue import EXAMPLES, discoverers
@@ -25,6 +26,7 @@ from newfound.web.security import Access, Guard
 
 STATIC = Path(__file__).parent / "static"
 
+_TYPES = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 _ROOM_FOR_FORM = 64 << 10  # bytes of a form around its file
 
 
@@ -85,6 +87,14 @@ def create_app(folder: Path | str, *, access: Access | None = None, limits: Limi
 
     for router in (table_routes.router, run_routes.router, class_routes.router):
         app.include_router(router)
+    shared = shared_files()
+
+    @app.get("/shared/{name}", include_in_schema=False)
+    async def shared_file(name: str) -> Response:
+        if name not in shared:
+            raise RefusedError(404, "There is no such file.")
+        return Response(shared[name], media_type=_TYPES[name.rpartition(".")[2]])
+
     app.mount("/", StaticFiles(directory=STATIC, html=True), name="pages")
     app.add_middleware(Guard, access=access or Access(), sizes=_sizes(bounds))
     return app

@@ -124,7 +124,7 @@ def _write(
         PLACES_FILE,
         "method.json",
         SUMMARY,
-        *(f"{name}-0.json" for name in ("map", "classes", "facts", "report")),
+        *(f"{name}-0.json" for name in ("map", "classes", "sections", "report", "facts")),
     ]
     with filling(here / RESULT, files + ([] if codes is None else [CODES]), replace=True) as fresh:
         save(model, fresh / MODEL)

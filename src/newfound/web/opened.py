@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from newfound.discoverers.reading import Reading
 from newfound.persistence import load
-from newfound.reporting import report_facts
-from newfound.reporting.facts import plain
+from newfound.reporting.facts import plain, report_facts
+from newfound.reporting.fragments import fragments
 from newfound.reporting.layout import Places, drawn_rows, middle_of
 from newfound.runs.labelling import Labelling, label_rows
 from newfound.runs.names import class_names
@@ -154,5 +154,7 @@ class Opened:
             self.model, self.reading, labels, title=title, random_state=self.options["seed"], places=self.places
         )
         facts["workbench"] = {**more, "revision": revision}
+        more = {"revision": revision, "workbench": facts["workbench"]}
+        write_json(place / f"sections-{revision}.json", {**plain(fragments(facts)), **more})
         write_json(place / f"report-{revision}.json", facts)
         write_json(place / f"facts-{revision}.json", {name: one for name, one in facts.items() if name != "map"})

@@ -149,6 +149,23 @@ async def facts(bench: TheBench, run: schemas.Id) -> FileResponse:
     return _piece(state_file(found["folder"], "facts", 0 if revision is None else revision))
 
 
+@router.get("/{run}/sections", responses={200: _PIECES})
+async def sections(bench: TheBench, run: schemas.Id) -> FileResponse:
+    """Return the parts of the report: texts, and cards and charts as pieces of HTML; of the same revision as the facts."""
+    found = bench.finished(run)
+    revision = facts_revision(found["folder"], Curated(found["folder"]))
+    return _piece(state_file(found["folder"], "sections", 0 if revision is None else revision))
+
+
+@router.get("/{run}/curves", response_model=schemas.Curves)
+async def curves(bench: TheBench, run: schemas.Id) -> Any:
+    """Draw the losses of a run that goes on, as a piece of HTML."""
+    progress = bench.jobs.progress.get(bench.run(run)["id"])
+    if progress is None or not progress.epochs:
+        return {"html": ""}
+    return {"html": await bench.ask("curves", history=progress.epochs)}
+
+
 @router.get("/{run}/map", responses={200: _PIECES})
 async def map_(bench: TheBench, run: schemas.Id) -> FileResponse:
     """Return where rows lie on the map, and the class, probability (0 to 1000) and label of each."""

@@ -235,6 +235,12 @@ class Epoch(_Answer):
     losses: dict[str, float | None]
 
 
+class Curves(_Answer):
+    """Losses as a piece of HTML."""
+
+    html: str
+
+
 class Run(_Answer):
     """A search for novel classes, or an update by a further batch: what was asked for, and how far it is.
 

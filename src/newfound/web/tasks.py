@@ -88,11 +88,12 @@ def curate(_: Tell, *, folder: str, path: str, name: str, options: Facts, step: 
     revision = curated.coming()
     after.write_classes(places, revision)
     if step["action"] == "accept":  # nothing else changes
-        for kind in ("facts", "report"):
+        for kind in ("sections", "report", "facts"):
             before = state_file(here, kind, curated.revision)
             if before is not None:
                 facts = read_json(before)
                 facts["workbench"]["revision"] = revision
+                facts |= {"revision": revision} if kind == "sections" else {}
                 write_json(places / f"{kind}-{revision}.json", facts)
     curated.add(step)
     return []
@@ -170,6 +171,18 @@ def _map_rows(opened: Opened) -> Any:
     found = state_file(opened.folder, "map", Curated(opened.folder).revision)
     drawn = None if found is None else read_json(found)["rows"]
     return None if drawn is None else np.array(drawn, dtype=np.intp)
+
+
+def curves(_: Tell, *, history: list[Facts]) -> str:
+    """Draw the losses of a run that goes on."""
+    from newfound.reporting.fragments import draw_curves
+
+    return str(draw_curves([_with_losses(epoch) for epoch in history]))
+
+
+def _with_losses(epoch: Facts) -> Facts:
+    losses = {name: value for name, value in epoch["losses"].items() if value is not None}
+    return {"stage": epoch["stage"], "epoch": epoch["epoch"], **losses}
 
 
 def suggest(_: Tell, *, folder: str, path: str, name: str, options: Facts) -> Facts:
@@ -258,6 +271,7 @@ def export(_: Tell, *, folder: str, path: str, name: str, options: Facts, what: 
 TASKS: dict[str, Callable[..., Any]] = {
     "column": column,
     "curate": curate,
+    "curves": curves,
     "discover": discover,
     "example": example,
     "export": export,
