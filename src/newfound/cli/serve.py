@@ -21,7 +21,7 @@ def serve(
     ] = Path("newfound-workbench"),
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Open the workbench: discover, understand and name classes in the browser.
+    """Discover, understand and name classes in the browser.
 
     Only this machine can reach it, unless --host says otherwise. Runs stay in the folder, and are there again after a
     restart:

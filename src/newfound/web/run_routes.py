@@ -151,7 +151,7 @@ async def facts(bench: TheBench, run: schemas.Id) -> FileResponse:
 
 @router.get("/{run}/sections", responses={200: _PIECES})
 async def sections(bench: TheBench, run: schemas.Id) -> FileResponse:
-    """Return the parts of the report: texts, and cards and charts as pieces of HTML; of the same revision as the facts."""
+    """Return the parts of the report: texts, and cards and charts as pieces of HTML, of the revision of the facts."""
     found = bench.finished(run)
     revision = facts_revision(found["folder"], Curated(found["folder"]))
     return _piece(state_file(found["folder"], "sections", 0 if revision is None else revision))
