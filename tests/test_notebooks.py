@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ def test_digits(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_mixed_table(tmp_path: Path) -> None:
+    for name in ("repairs.csv", "repairs_truth.csv"):
+        shutil.copy(FOLDER / name, tmp_path)
     outputs = executed("mixed_table", tmp_path)
     assert "2 novel classes beside 4 known classes" in html(outputs["model"])
     bars = [output["data"]["text/plain"] for output in outputs["model"] if output["output_type"] == "display_data"]
@@ -45,7 +48,7 @@ def test_mixed_table(tmp_path: Path) -> None:
     assert "ipywidgets" not in streams(outputs, "stderr")
     assert "more; [:] shows all" in html(outputs["model.leaderboard_"])
     assert "Unlike the rest of the table" in html(outputs["nf.explain(model, repairs)"])
-    assert {path.name for path in tmp_path.iterdir()} == {"repairs.newfound", "repairs.html"}
+    assert {"repairs.newfound", "repairs.html"} <= {path.name for path in tmp_path.iterdir()}
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.ipynb")), ids=lambda path: path.stem)
