@@ -174,3 +174,41 @@ def test_degenerate_rows(rows: np.ndarray, codes: np.ndarray) -> None:
         assert np.isfinite(represented).all(), name
         if name != spaces.RAW:
             assert np.ptp(represented, axis=0).max() > 1e-9 * np.abs(represented).max(), name
+
+
+# ---- wide tables
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_wide_tables_have_the_axes_of_narrow_ones(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 20)) * np.linspace(5, 1, 20) @ rng.normal(size=(20, 220))
+    rows -= rows.mean(axis=0)
+    plain = rows @ spaces.principal_axes(rows)
+    monkeypatch.setattr(spaces, "_WIDE", 50)  # the smaller product, or a randomised decomposition
+    axes = spaces.principal_axes(rows)
+    assert axes.shape[1] <= 100
+    np.testing.assert_allclose(rows @ axes @ (rows @ axes).T, plain @ plain.T, atol=1e-6 * np.abs(plain).max() ** 2)
+
+
+def test_axes_of_many_rows_are_those_of_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).normal(size=(600, 120)) * np.linspace(3, 0.1, 120)
+    monkeypatch.setattr(spaces, "_MOST_PRODUCTS", 200 * 120 * 120)
+    np.testing.assert_array_equal(spaces.principal_axes(rows), spaces.principal_axes(rows[::3]))
+
+
+def test_equal_rows_of_a_wide_table_have_an_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spaces, "_WIDE", 50)
+    assert np.isfinite(spaces.principal_axes(np.zeros((10, 200)))).all()
+
+
+def test_the_class_mix_of_wide_tables_is_of_the_columns_that_tell_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2, -1], 40)
+    rows = rng.normal(size=(160, 30))
+    rows[:, 7] += 9 * codes
+    name = "class mix of each value"
+    monkeypatch.setattr(spaces, "_MOST_MIXED", 5)
+    mixed = bank(rows, codes, layout(30), frozenset([name]))[name]
+    assert mixed.shape == (160, 5 * 3)
+    assert mixed.std() > 0

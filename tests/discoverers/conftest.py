@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from newfound.clustering import partitions, representations
+from newfound.deadline import Deadline
 from newfound.selection import learned_chooser
 from newfound.selection.candidates import Candidates, Scene
 
@@ -17,7 +18,7 @@ def keep_few_candidates(patch: pytest.MonkeyPatch) -> None:
     """Give AutoDiscoverer a portfolio of few candidates, which are made in a moment."""
     make = learned_chooser.make_candidates
 
-    def few(scene: Scene, rng: np.random.RandomState, plan: Mapping[str, Any], deadline: float) -> Candidates:
+    def few(scene: Scene, rng: np.random.RandomState, plan: Mapping[str, Any], deadline: Deadline) -> Candidates:
         return make(scene, rng, {space: ("k-means",) for space in plan if space in ("whitened", "network")}, deadline)
 
     patch.setattr(learned_chooser, "make_candidates", few)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 import warnings
 from typing import Any
 
@@ -13,6 +11,7 @@ import torch
 from numpy.testing import assert_array_equal
 
 import newfound as nf
+from newfound.deadline import NEVER, Deadline
 from newfound.incontext import look
 from newfound.metrics import clustering_accuracy
 from newfound.records import Records
@@ -88,7 +87,7 @@ def test_rows_that_were_not_shown_get_their_class_too(monkeypatch: pytest.Monkey
     X, y, truth = blobs(sizes=(40, 40, 40))
     monkeypatch.setattr(look, "_FEWEST_ROWS", 150)
     monkeypatch.setattr(look, "_MOST_ROWS", 150)
-    chosen = LearnedChooser(CPU, 0, math.inf).choose(task_of(X, y), np.random.RandomState(0))
+    chosen = LearnedChooser(CPU, 0, NEVER).choose(task_of(X, y), np.random.RandomState(0))
     assert chosen is not None
     assert len(chosen.compared) == len(chosen.jury.partitions[0]) == 75
     assert (y[chosen.compared] < 0).all()
@@ -104,14 +103,14 @@ def test_other_tables_are_left_to_others(why: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(learned_chooser, "MAX_CLASSES", 5 if why == "many known classes" else 64)
     rng = np.random.RandomState(0)
     task = task_of(X, y, 1 if why == "one class" else 3)
-    assert LearnedChooser(CPU, 0, math.inf).choose(task, rng) is None
+    assert LearnedChooser(CPU, 0, NEVER).choose(task, rng) is None
     assert rng.randint(1000) == np.random.RandomState(0).randint(1000)  # as if nobody had asked
 
 
 def test_a_known_class_that_the_sample_misses_is_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, truth = blobs()
     monkeypatch.setattr(learned_chooser, "context_rows", lambda *args, **more: np.flatnonzero(y != 2))
-    chosen = LearnedChooser(CPU, 0, math.inf).choose(task_of(X, y), np.random.RandomState(0))
+    chosen = LearnedChooser(CPU, 0, NEVER).choose(task_of(X, y), np.random.RandomState(0))
     assert chosen is not None
     assert clustering_accuracy(truth[y < 0], chosen.partition) > 0.95
 
@@ -127,11 +126,11 @@ def test_rows_that_are_all_the_same(equal: str) -> None:
     assert 0 <= model.confidence_ <= 1
 
 
-def test_a_passed_deadline_leaves_one_space() -> None:
+def test_without_time_it_is_left_to_others() -> None:
     X, y, _ = blobs()
-    chosen = LearnedChooser(CPU, 0, time.monotonic() - 1).choose(task_of(X, y), np.random.RandomState(0))
-    assert chosen is not None
-    assert {space for space, _ in chosen.jury.names} == {"columns", "network", "all"}
+    rng = np.random.RandomState(0)
+    assert LearnedChooser(CPU, 0, Deadline(0.0)).choose(task_of(X, y), rng) is None
+    assert rng.randint(1000) == np.random.RandomState(0).randint(1000)
 
 
 def test_mixed_columns_and_missing_cells() -> None:

@@ -15,6 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 import newfound as nf
 from newfound import InputError
+from newfound.deadline import Deadline
 from newfound.discoverers import preparation
 from newfound.discoverers.packed import fit_together
 from newfound.metrics import clustering_accuracy
@@ -153,14 +154,14 @@ def test_another_mode_is_refused(given: Any) -> None:
 def routed(unlabelled: Any, is_novel: np.ndarray, known: int = 0) -> Any:
     """A router that was told what to say."""
 
-    def say(task: Any, mode: str, rng: np.random.RandomState) -> Routing:
+    def say(task: Any, mode: str, rng: np.random.RandomState, deadline: Deadline) -> Routing:
         proba = np.zeros((len(is_novel), task.n_known + 1))
         proba[is_novel, -1] = 1
         proba[~is_novel, known] = 1
         targets = np.eye(task.n_known + 1)[task.codes]
         targets[task.codes < 0] = proba
         share = KnownShare(float(1 - is_novel.mean()), (0.1, 0.9))
-        return Routing(unlabelled, "for a test", proba, share, Forest.grow(task.rows, targets, 0))
+        return Routing(unlabelled, "for a test", proba, share, lambda: Forest.grow(task.rows, targets, 0))
 
     return say
 
@@ -325,7 +326,7 @@ def test_rows_that_no_known_class_fits_get_one_all_the_same(monkeypatch: pytest.
             "",
             routing.proba,
             routing.known_share,
-            Forest(forest.starts, forest.columns, forest.cuts, forest.children, leaves),
+            lambda: Forest(forest.starts, forest.columns, forest.cuts, forest.children, leaves),
         )
 
     monkeypatch.setattr(preparation, "route", novel_only)
@@ -391,13 +392,14 @@ def test_discoverers_that_route_are_fitted_alone() -> None:
 
 
 def test_the_time_limit_counts_the_routing(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[float] = []
+    given: list[Deadline] = []
     say = routed("mixed", NOVEL[FREE])
 
-    def late(*given: Any) -> Routing:
-        started.append(preparation.time.monotonic())
-        return say(*given)
+    def late(task: Any, mode: str, rng: np.random.RandomState, deadline: Deadline) -> Routing:
+        given.append(deadline)
+        return say(task, mode, rng, deadline)
 
     monkeypatch.setattr(preparation, "route", late)
     prepared = preparation.prepare(auto(unlabelled="mixed", time_limit=60), rows(), LABELS, calibrate=True)
-    assert prepared.started <= started[0]
+    assert prepared.deadline.started <= given[0].started < given[0].end < prepared.deadline.end
+    assert prepared.deadline.end == prepared.deadline.started + 60

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from newfound.deadline import Deadline
 from newfound.learning import distillation
 from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
 from newfound.learning.neighbours import neighbours_within
@@ -137,21 +137,16 @@ def test_a_member_that_diverged_harms_no_other(problem: Problem, broken: int) ->
 
 
 def test_the_deadline_ends_the_training(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Clock:
-        now = 0.0
-
-        def monotonic(self) -> float:
-            self.now += 1.0
-            return self.now
-
-    steps: list[float] = []
-    monkeypatch.setattr(distillation, "time", Clock())
-    set_rate = distillation._set_learning_rate
-    monkeypatch.setattr(distillation, "_set_learning_rate", lambda *args: (steps.append(args[2]), set_rate(*args)))
-    train(problem, [1], replace(SHORT, deadline=7.5))
-    assert len(steps) == 8  # six of the imitation, two of the refinement
-    train(problem, [1], replace(SHORT, deadline=-math.inf))
-    assert len(steps) == 9
+    shares: list[float] = []
+    rate = distillation._learning_rate
+    monkeypatch.setattr(distillation, "_FIRST_STEPS", 4)
+    monkeypatch.setattr(distillation, "_learning_rate", lambda *args: (shares.append(args[1]), rate(*args))[1])
+    train(problem, [1], replace(SHORT, deadline=Deadline(-math.inf)))
+    assert len(shares) == 4 + 1  # the first steps of the imitation, with a falling rate, and one that refines
+    assert shares[:4] == [0, 0.25, 0.5, 0.75]
+    shares.clear()
+    train(problem, [1], replace(SHORT, deadline=Deadline.after(1000.0)))
+    assert len(shares) == 6 + 5
 
 
 def test_no_novel_classes() -> None:
@@ -185,11 +180,7 @@ def test_epochs_are_of_so_many_steps(problem: Problem) -> None:
 
 
 def test_the_learning_rate_rises_and_falls() -> None:
-    optimiser: Any = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
-    rates = []
-    for share in np.linspace(0, 0.99, 100):
-        distillation._set_learning_rate(optimiser, 0.5, float(share))
-        rates.append(optimiser.param_groups[0]["lr"])
+    rates = [distillation._learning_rate(0.5, float(share)) for share in np.linspace(0, 0.99, 100)]
     top = int(np.argmax(rates))
     assert top == 10
     assert rates[top] == pytest.approx(0.5)

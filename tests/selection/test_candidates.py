@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
+from newfound.deadline import Deadline
 from newfound.metrics import clustering_accuracy
 from newfound.selection import candidates
 from newfound.selection.candidates import CONSENSUS, PAIRS, by_likelihood, consensus, make_candidates
@@ -28,7 +29,7 @@ def test_every_candidate_of_the_plan_cuts_the_unlabelled_rows() -> None:
 
 
 def test_after_the_deadline_one_space_is_left() -> None:
-    made = make_candidates(scene(), rng(), FEW, -np.inf)
+    made = make_candidates(scene(), rng(), FEW, Deadline(-np.inf))
     assert made.names == [("columns", "k-means"), PAIRS, CONSENSUS]
 
 

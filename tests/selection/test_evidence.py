@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newfound import deadline
+from newfound.deadline import Deadline
 from newfound.selection import evidence as module
 from newfound.selection.evidence import Evidence, gather_evidence
 from newfound.selection.portfolio import Name, Portfolio, build_portfolio
@@ -37,8 +39,8 @@ def test_classes_that_are_hidden_never_reach_the_candidates(monkeypatch: pytest.
     rows, codes, _ = table()
     built: list[tuple[Any, ...]] = []
 
-    def build(rows: Any, codes: Any, *others: Any) -> Portfolio:
-        portfolio = build_portfolio(rows, codes, *others)
+    def build(rows: Any, codes: Any, *others: Any, **more: Any) -> Portfolio:
+        portfolio = build_portfolio(rows, codes, *others, **more)
         built.append((rows, codes, portfolio.partitions))
         return portfolio
 
@@ -96,18 +98,20 @@ class Clock:
 
 def test_no_task_is_begun_that_would_end_late(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, codes, _ = table()
-    monkeypatch.setattr(module, "time", Clock())
+    clock = Clock()
+    monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(deadline, "time", clock)
     built = []
 
     def build(*args: Any, **settings: Any) -> Portfolio:
-        module.time.now += 10.0  # type: ignore[attr-defined]
+        clock.now += 10.0
         built.append(args[3])
         return made([("a", "b")], [0.0], n=50)
 
     monkeypatch.setattr(module, "build_portfolio", build)
-    gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=30.0)
-    assert len(built) == 2  # a third one would have ended after 36
-    assert gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=0.0) == Evidence()
+    gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=Deadline(30.0))
+    assert len(built) == 2  # a third one would have ended too late
+    assert gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=Deadline(0.0)) == Evidence()
 
 
 # ---- what they say

@@ -10,6 +10,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
+from newfound.deadline import Deadline
 from newfound.selection import portfolio as module
 from newfound.selection.portfolio import Portfolio, build_portfolio, normalised_information
 from newfound.tables import Layout
@@ -74,7 +75,7 @@ def test_only_some_candidates_can_be_asked_for() -> None:
 
 def test_a_portfolio_past_its_deadline_has_one_representation() -> None:
     rows, codes, _ = table()
-    names = build_portfolio(rows, codes, LAYOUT, N_NOVEL, rng(), deadline=-math.inf).names
+    names = build_portfolio(rows, codes, LAYOUT, N_NOVEL, rng(), deadline=Deadline(-math.inf)).names
     assert {space for space, _ in names} == {spaces.RAW}
 
 

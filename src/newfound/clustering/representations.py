@@ -15,6 +15,7 @@ from scipy.stats import rankdata
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.extmath import randomized_svd
 
 from newfound.clustering.whitening import WhitenedSpace, whitening_map, within_class_covariance
 from newfound.tables import Layout
@@ -35,6 +36,9 @@ _SMALLEST_CHANCE = 0.01
 _N_BINS = 10
 _PRIOR_ROWS = 5  # rows of the average class mix that every category is given, against chance
 _RARE_CATEGORY = 2.0  # rows; rarer categories weigh no more
+_MOST_MIXED = 200  # columns of the table whose values are replaced by class mixes: those that tell most of the classes
+_WIDE = 1_000  # columns from which on axes are found in other ways than by the products of all pairs of columns
+_MOST_PRODUCTS = 1 << 36  # multiplications for these products; of more rows a part is looked at
 _ROUNDING = 1e-9  # differences between rows, as a share of the largest value, that are none
 
 
@@ -182,7 +186,11 @@ class _Bank:
         codes = self._codes[self._known]
         n_classes = int(codes.max()) + 1
         parts = []
-        for group in np.unique(self._layout.groups):
+        groups = np.unique(self._layout.groups)
+        if len(groups) > _MOST_MIXED:
+            told = np.bincount(self._layout.groups, self._random_forest().feature_importances_)
+            groups = np.sort(np.argsort(-told, kind="stable")[:_MOST_MIXED])
+        for group in groups:
             values = _binned(self._rows[:, self._layout.groups == group])
             counts = np.zeros((values.max() + 1, n_classes))
             np.add.at(counts, (values[self._known], codes), 1)
@@ -193,10 +201,26 @@ class _Bank:
 
 
 def principal_axes(centred: Floats) -> Floats:
-    """Leading principal axes of centred rows (n, d) as columns, (d, 100); the identity if d is at most 100."""
-    if centred.shape[1] <= _MOST_COLUMNS:
-        return np.eye(centred.shape[1])
-    return np.linalg.eigh(centred.T @ centred)[1][:, : -_MOST_COLUMNS - 1 : -1]
+    """Leading principal axes of centred rows (n, d) as columns, at most 100; the identity if d is at most 100.
+
+    Of tables with many columns and rows they are found by a randomised decomposition, and of a part of the rows.
+    """
+    d = centred.shape[1]
+    if d <= _MOST_COLUMNS:
+        return np.eye(d)
+    step = -(-len(centred) * d * d // _MOST_PRODUCTS)
+    rows = centred[::step] if step > 1 else centred
+    if min(rows.shape) > _WIDE:
+        found: Floats = randomized_svd(rows, _MOST_COLUMNS, n_iter=4, random_state=0)[2].T
+        return found
+    if len(rows) < d and d > _WIDE:  # the smaller of the two products has the same axes
+        values, vectors = np.linalg.eigh(rows @ rows.T)
+        some = slice(None, -_MOST_COLUMNS - 1, -1)
+        positive = values[some] > _ROUNDING * max(float(values[-1]), np.finfo(float).tiny)
+        values, vectors = values[some][positive], vectors[:, some][:, positive]
+        axes: Floats = rows.T @ (vectors / np.sqrt(values))
+        return axes if axes.size else np.eye(d, 1)
+    return np.linalg.eigh(rows.T @ rows)[1][:, : -_MOST_COLUMNS - 1 : -1]
 
 
 def _compact(rows: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.deadline import Deadline
 from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
 from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
@@ -34,7 +36,9 @@ from newfound.tables.task import DiscoveryTask
 _MOST_ROWS = 30_000  # of each kind, from which the networks learn
 _FEW_ROWS = 10  # of every known class, however rare, from which the networks learn
 _ENOUGH_STEPS = 100  # for networks to repeat a partition of few rows
-_TIME_FOR_TRAINING = 0.93  # share of the time limit at which the training is to have ended
+_TIME_FOR_GRAPH, _TIME_FOR_TRAINING = 0.15, 0.9  # shares of the time that is left
+_SECONDS_A_PAIR, _SECONDS_A_PRODUCT = 1.2e-9, 4e-11  # of distances between rows, on one slow core
+_FEWEST_LEARNERS, _WIDEST = 1_000, 100  # rows; columns between which distances are measured
 
 
 class AutoDiscoverer(NetworkDiscoverer):
@@ -56,7 +60,8 @@ class AutoDiscoverer(NetworkDiscoverer):
         known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     time_limit : float or None, default=None
         Seconds that `fit` may take; None for as long as it takes, about ten seconds for 2,000 rows and a minute for
-        10,000. With a limit the result depends on the speed of the machine.
+        10,000. With a limit the result depends on the speed of the machine. About two seconds are taken in any case,
+        and more where reading the table takes more.
     n_members : int, default=8
         Networks trained at once; predictions are their common vote.
     training_steps : int, default=800
@@ -150,17 +155,18 @@ class AutoDiscoverer(NetworkDiscoverer):
 
     def _discover(self, prepared: Preparation) -> Discovery:
         task, rng = prepared.task, prepared.rng
-        learners = np.union1d(sample_of_each(task.codes, _MOST_ROWS, rng), _some_of_each_class(task.codes))
+        most = _most_learners(task.layout.n_columns, prepared.deadline)
+        learners = np.union1d(sample_of_each(task.codes, most, rng), _some_of_each_class(task.codes))
         device = pick_device(self.device)
-        chooser = Chooser(device, self.verbose, prepared.started, self.time_limit)
-        seen = LearnedChooser(device, self.verbose, chooser.deadline(1.0)).choose(task.take(learners), rng)
-        choice = chooser.choose(task.take(learners), rng) if seen is None else seen
-        deadline = chooser.deadline(_TIME_FOR_TRAINING)
+        asked, deadline = task.take(learners), prepared.deadline
+        seen = LearnedChooser(device, self.verbose, deadline).choose(asked, rng)
+        choice = Chooser(device, self.verbose, deadline).choose(asked, rng) if seen is None else seen
+        deadline, n_free = deadline.part(_TIME_FOR_TRAINING), int((task.codes < 0).sum())
         if isinstance(choice, LearnedChoice):
             # To sharpen a partition that the selector chose gained nothing on the development tables.
-            lesson = Lesson(choice.partition, False, deadline, _ENOUGH_STEPS)
+            lesson = Lesson(choice.partition, False, deadline, _ENOUGH_STEPS, n_free)
         else:
-            lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, deadline)
+            lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, deadline, n_rows=n_free)
         trainer = StudentTrainer(self._member_settings(), device, lesson)
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         # The networks alone do without the rows that are held out, not the choice of a partition.
@@ -259,6 +265,13 @@ def _shares(arrays: Mapping[str, NDArray[Any]], name: str, n: int) -> Floats:
     if ((shares < 0) | (shares > 1)).any():
         raise ModelFileError(f"array {name!r} must hold numbers from 0 to 1.")
     return shares
+
+
+def _most_learners(n_columns: int, deadline: Deadline) -> int:
+    """Return how many rows of each kind there is time for: distances between all of them are measured."""
+    seconds = _SECONDS_A_PAIR + _SECONDS_A_PRODUCT * min(n_columns, _WIDEST)
+    affordable = math.sqrt(_TIME_FOR_GRAPH * deadline.room / seconds)
+    return _MOST_ROWS if affordable >= _MOST_ROWS else max(min(_FEWEST_LEARNERS, _MOST_ROWS), int(affordable))
 
 
 def _some_of_each_class(codes: Codes) -> NDArray[np.intp]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
+from newfound.deadline import Deadline
 from newfound.discoverers.curatable import labels_of_another_type
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.display import NotebookDisplay
@@ -276,9 +277,11 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
 
     # ---- what subclasses may add
 
-    def _estimate_n_novel(self, task: DiscoveryTask, columns: SourceColumns, random_state: Any) -> NClassesEstimate:
+    def _estimate_n_novel(
+        self, task: DiscoveryTask, columns: SourceColumns, random_state: Any, deadline: Deadline
+    ) -> NClassesEstimate:
         """Estimate the number of novel classes of a task with unlabelled rows, where none was given."""
-        return estimate_from_rows(task.rows, task.codes, random_state, columns=columns)
+        return estimate_from_rows(task.rows, task.codes, random_state, columns=columns, deadline=deadline)
 
     def _discover(self, prepared: Preparation) -> Discovery:
         """Find the novel classes, and fit the temperature to rows that were held out of it."""

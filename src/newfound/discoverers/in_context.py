@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
+from newfound.deadline import Deadline
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.fitted import Arrays, Discovery, Floats
 from newfound.discoverers.parameters import check_integer, pick_device, pick_generator
@@ -149,7 +150,9 @@ class InContextDiscoverer(BaseDiscoverer):
         check_integer("n_views", self.n_views, low=1)
         pick_device(self.device)
 
-    def _estimate_n_novel(self, task: DiscoveryTask, columns: SourceColumns, random_state: Any) -> NClassesEstimate:
+    def _estimate_n_novel(
+        self, task: DiscoveryTask, columns: SourceColumns, random_state: Any, deadline: Deadline
+    ) -> NClassesEstimate:
         rng = pick_generator(random_state)
         _, found = self._look(task, rng)
         return estimate_from_network(found.n_novel, task, columns, rng)

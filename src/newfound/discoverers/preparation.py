@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 import newfound
+from newfound.deadline import Deadline
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
 from newfound.learning.checkpoints import Checkpoints
@@ -26,6 +26,8 @@ from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_n
 from newfound.tables.cells import missing_mask
 from newfound.tables.streams import Summary
 from newfound.tables.task import DiscoveryTask
+
+_TIME_FOR_ROUTING, _TIME_FOR_COUNTING = 0.25, 0.15  # shares of the time that is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +52,8 @@ class Preparation:
         For every random choice that follows.
     calibrate : bool
         Whether known rows are held out to fit the temperature of the discoverer's own probabilities to.
-    started : float
-        Time of `time.monotonic` at which `fit` was called.
+    deadline : Deadline
+        At which `fit` has to end, where the discoverer has a time limit.
     separating : str or None
         A column that alone tells labelled from unlabelled rows.
     checkpoints : Checkpoints or None
@@ -68,7 +70,7 @@ class Preparation:
     estimate: NClassesEstimate | None
     rng: np.random.RandomState
     calibrate: bool
-    started: float
+    deadline: Deadline
     separating: str | None
     checkpoints: Checkpoints | None = None
     stream: Summary | None = None
@@ -81,7 +83,7 @@ class Preparation:
 
 def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Checkpoints | None = None) -> Preparation:
     """Read table and labels as a discoverer's parameters say; InputError for what cannot be used."""
-    started = time.monotonic()
+    deadline = Deadline.after(getattr(discoverer, "time_limit", None))
     rng = pick_generator(discoverer.random_state)
     if y is None and not isinstance(X, Summary) and needs_known_classes(type(discoverer)):
         raise _no_known_classes(discoverer, "requires y to be passed, but the target y is None")
@@ -103,7 +105,7 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Ch
     separating = separating_column(columns, rows, labels.codes)
     routing = None
     if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
-        routing = route(task, discoverer.unlabelled, rng)
+        routing = route(task, discoverer.unlabelled, rng, deadline.part(_TIME_FOR_ROUTING))
         if routing.unlabelled == "mixed":
             calibrate = False  # the router's probabilities are calibrated already
             labels, task = _routed(labels, task, routing)
@@ -111,12 +113,12 @@ def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Ch
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
             seed = _seed_of_the_estimate(discoverer.random_state, rng)
-            estimate = discoverer._estimate_n_novel(task, columns, seed)
+            estimate = discoverer._estimate_n_novel(task, columns, seed, deadline.part(_TIME_FOR_COUNTING))
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)
     return Preparation(
-        encoder, labels, names, task, routing, estimate, rng, calibrate, started, separating, checkpoints, stream
+        encoder, labels, names, task, routing, estimate, rng, calibrate, deadline, separating, checkpoints, stream
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +13,13 @@ from numpy.typing import NDArray
 from newfound.incontext.context import MAX_CLASSES, Context, Draws
 from newfound.incontext.features import cell_columns, prepare
 from newfound.incontext.weights import load_network
+from newfound.tables.layout import Layout
 from newfound.tables.sampling import sample, sample_in_proportion
 from newfound.tables.task import DiscoveryTask
 
 Floats = NDArray[np.float64]
 
+_SECONDS_A_CELL = 6e-5  # that a look takes on one slow core
 _MOST_CELLS = 60_000  # of a context, so that a look takes seconds
 _FEWEST_ROWS, _MOST_ROWS = 400, 2_000
 _FEWEST_OF_CLASS = 3  # rows of a known class in a context
@@ -64,27 +67,36 @@ class Look:
         return logits
 
 
-def context_rows(task: DiscoveryTask, rng: np.random.RandomState, *, most_cells: int | None = None) -> NDArray[np.intp]:
+def context_rows(task: DiscoveryTask, rng: np.random.RandomState, *, seconds: float = math.inf) -> NDArray[np.intp]:
     """Draw rows of a context that is looked at in seconds: half of it labelled rows where there are enough.
 
     Parameters
     ----------
     task : DiscoveryTask
     rng : RandomState
-    most_cells : int, optional
-        Cells in the context, where it is to take less time than it may.
+    seconds : float, optional
+        That a look may take; there are never fewer than 400 rows, though.
 
     Returns
     -------
     ndarray of int
         Row numbers, ascending.
     """
-    cells = _MOST_CELLS if most_cells is None else min(most_cells, _MOST_CELLS)
-    n_rows = int(np.clip(cells // (cell_columns(task.layout.n_groups) + 2), _FEWEST_ROWS, _MOST_ROWS))
+    cells = int(min(seconds / _SECONDS_A_CELL, _MOST_CELLS))
+    n_rows = int(np.clip(cells // _cells_of_row(task.layout), _FEWEST_ROWS, _MOST_ROWS))
     labelled, free = np.flatnonzero(task.codes >= 0), np.flatnonzero(task.codes < 0)
     n_labelled = min(len(labelled), max(n_rows // 2, n_rows - len(free)))
     some = labelled[sample_in_proportion(task.codes[labelled], n_labelled, _FEWEST_OF_CLASS, rng)]
     return np.sort(np.concatenate([some, sample(free, n_rows - n_labelled, rng)]))
+
+
+def seconds_for(n_rows: int, layout: Layout) -> float:
+    """Say how many seconds a look at so many rows takes on one slow core."""
+    return _SECONDS_A_CELL * n_rows * _cells_of_row(layout)
+
+
+def _cells_of_row(layout: Layout) -> int:
+    return cell_columns(layout.n_groups) + 2
 
 
 @torch.no_grad()

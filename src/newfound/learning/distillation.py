@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import torch
@@ -11,6 +10,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
+from newfound.deadline import NEVER, Deadline
 from newfound.learning.batches import MixedBatches, Passes
 from newfound.learning.corruption import corrupt
 from newfound.learning.losses import classification_loss, mutual_information_loss
@@ -22,6 +22,8 @@ from newfound.nn import DiscoveryNetwork, MemberStreams, PackedLinear
 
 STEPS_IN_EPOCH = 50
 """Steps that make an epoch of the history."""
+
+_FIRST_STEPS = 100  # of the imitation, however little time there is: without any, networks say nothing at all
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,9 @@ class DistillationSettings:
         sharpened none are: where few columns tell classes apart, a swapped value is another class.
     balance : float
         Weight of evenly filled classes in the mutual information, 1 for the plain one.
-    deadline : float
-        Time of `time.monotonic` at which the training ends wherever it stands.
+    deadline : Deadline
+        At which the training ends wherever it stands, but for a few first steps. Each stage has its share of the time,
+        and the learning rate falls with the time as it does with the steps.
     """
 
     imitation_steps: int = 300
@@ -54,7 +57,7 @@ class DistillationSettings:
     smoothing: float = 0.05
     swapped: float = 0.2
     balance: float = 0.9
-    deadline: float = math.inf
+    deadline: Deadline = NEVER
 
 
 def distil(
@@ -121,17 +124,43 @@ def distil(
     with prepared_for(streams.n_members * settings.batch_size * network.widest_product, rows.device):
         for stage, n_steps, losses_of in stages:
             optimiser = adamw(parameters, settings.learning_rate)
+            clock = _StageClock.of(settings, stage)
             passes = Passes(lambda: batches.epoch(streams), streams, n_steps=n_steps, in_epoch=STEPS_IN_EPOCH)
             learner = Learner({"network": network, "decoder": decoder}, [optimiser], streams)
             for epoch, index in steps(progress, stage, -(-n_steps // STEPS_IN_EPOCH), passes, learner):
-                _set_learning_rate(optimiser, settings.learning_rate, (passes.step - 1) / n_steps)
+                done = passes.step - 1
+                share = max(done / n_steps, min(clock.share, done / _FIRST_STEPS))
+                optimiser.lr = _learning_rate(settings.learning_rate, share)
                 losses = losses_of(index)
                 optimiser.zero_grad()
                 torch.stack(list(losses.values())).sum().backward()
                 optimiser.step()
                 epoch.add(**losses)
-                if time.monotonic() > settings.deadline:
-                    return
+                if clock.deadline.passed and (stage != "imitation" or passes.step >= _FIRST_STEPS):
+                    break
+
+
+@dataclass(frozen=True)
+class _StageClock:
+    """The time of a stage: from when to when."""
+
+    seconds: float
+    deadline: Deadline
+
+    @classmethod
+    def of(cls, settings: DistillationSettings, stage: str) -> _StageClock:
+        """Give a stage its share of the time that is left; the last has all of it."""
+        steps = settings.imitation_steps + settings.refinement_steps
+        share = settings.imitation_steps / max(1, steps) if stage == "imitation" else 1.0
+        deadline = settings.deadline.part(share)
+        return cls(deadline.left, deadline)
+
+    @property
+    def share(self) -> float:
+        """Share of the time that is over; 0 without a limit."""
+        if not self.deadline.is_set:
+            return 0.0
+        return 1.0 - self.deadline.left / self.seconds if self.seconds > 0 else 1.0
 
 
 def _loss(head: PackedLinear, latent: Tensor, classes: Tensor, index: Tensor, smoothing: float) -> Tensor:
@@ -156,8 +185,7 @@ class _NearViews:
         return embedding(index, self._rows).lerp(towards, self._streams.uniform(index.shape[1], 1) / 2)
 
 
-def _set_learning_rate(optimiser: torch.optim.Optimizer, highest: float, share: float) -> None:
+def _learning_rate(highest: float, share: float) -> float:
     """Rise over the first tenth of the steps, then fall along a cosine."""
     factor = share / 0.1 if share < 0.1 else 0.5 * (1 + math.cos(math.pi * (share - 0.1) / 0.9))
-    for group in optimiser.param_groups:
-        group["lr"] = highest * max(factor, 0.01)
+    return highest * max(factor, 0.01)

@@ -232,9 +232,8 @@ def consensus(state: FittedNetworks, rows: Floats) -> tuple[FittedNetworks, Code
     # Members vote with probabilities, so the sizes that count are known only once they are aligned.
     vote = np.take_along_axis(novel, order[:, None, :], axis=2).mean(axis=0).argmax(axis=1)
     order = order[:, np.argsort(-np.bincount(vote, minlength=state.n_novel), kind="stable")]
-    ordered = state.reordered(order)
-    novel = ordered.member_proba(rows)[1]
-    return ordered, novel.mean(axis=0).argmax(axis=1), novel.argmax(axis=2)
+    novel = np.take_along_axis(novel, order[:, None, :], axis=2)
+    return state.reordered(order), novel.mean(axis=0).argmax(axis=1), novel.argmax(axis=2)
 
 
 # ---- parameters

@@ -13,7 +13,7 @@ from newfound.learning.augmentation import Views
 from newfound.learning.batches import MixedBatches, passes_over
 from newfound.learning.losses import classification_loss, consistency_loss, pairwise_loss
 from newfound.learning.machine import prepared_for
-from newfound.learning.optimisers import adamw
+from newfound.learning.optimisers import AdamW, adamw
 from newfound.learning.progress import EpochLosses, Progress
 from newfound.learning.pseudo_labels import cosine_similarities, threshold_pseudo_labels, top_k_pseudo_labels
 from newfound.learning.stages import Learner, steps
@@ -149,7 +149,7 @@ def _classification_step(
     targets: Tensor,
     w1: Tensor,
     without: frozenset[str],
-    optimiser: torch.optim.Optimizer,
+    optimiser: AdamW,
     losses: EpochLosses,
 ) -> None:
     """Update encoder and classification head by equation (8); ``both`` is (n_members, 2b, d), rows then views."""
@@ -168,7 +168,7 @@ def _clustering_step(
     w2: Tensor,
     pseudo_labels: Callable[[Tensor], Tensor],
     without: frozenset[str],
-    optimiser: torch.optim.Optimizer,
+    optimiser: AdamW,
     losses: EpochLosses,
 ) -> None:
     """Update encoder and clustering head by equation (9); ``both`` is (n_members, 2b, d), rows then views."""
@@ -194,7 +194,7 @@ def _pseudo_labeller(settings: JointSettings, b: int, device: torch.device) -> C
     return lambda similarities: top_k_pseudo_labels(similarities, k)
 
 
-def _update(optimiser: torch.optim.Optimizer, parts: dict[str, tuple[Tensor, Tensor]], losses: EpochLosses) -> None:
+def _update(optimiser: AdamW, parts: dict[str, tuple[Tensor, Tensor]], losses: EpochLosses) -> None:
     """One optimiser step on the weighted sum of the losses; none where every loss was left out."""
     if not parts:
         return

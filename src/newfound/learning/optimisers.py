@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adamw import adamw as step_all
+
+_BETAS, _EPSILON, _DECAY = (0.9, 0.999), 1e-8, 1e-2  # torch's defaults
 
 
-def adamw(parameters: Iterable[nn.Parameter], learning_rate: float | Sequence[float]) -> torch.optim.AdamW:
+def adamw(parameters: Iterable[nn.Parameter], learning_rate: float | Sequence[float]) -> AdamW:
     """AdamW with torch's defaults; one fused call updates every parameter of every member.
 
     AdamW treats each number on its own, so a packed step equals the steps of the members alone.
@@ -23,10 +26,75 @@ def adamw(parameters: Iterable[nn.Parameter], learning_rate: float | Sequence[fl
     """
     if isinstance(learning_rate, Sequence):
         return _MemberAdamW(parameters, learning_rate)
-    return torch.optim.AdamW(parameters, lr=learning_rate, fused=True)
+    return AdamW(parameters, learning_rate)
 
 
-class _MemberAdamW(torch.optim.AdamW):
+class AdamW:
+    """The steps of ``torch.optim.AdamW(..., fused=True)``, to the bit.
+
+    Making or stepping an optimiser of torch imports its compiler, which takes two seconds of every first training and
+    is used for nothing here. So torch's function for a step is called directly.
+
+    Attributes
+    ----------
+    lr : float
+        The learning rate of the next step.
+    """
+
+    def __init__(self, parameters: Iterable[nn.Parameter], lr: float) -> None:
+        self.parameters, self.lr = list(parameters), lr
+        self._moments: dict[int, dict[str, Tensor]] = {}
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Go a step along the gradients; parameters without one stay as they are."""
+        moved = [(place, one, one.grad) for place, one in enumerate(self.parameters) if one.grad is not None]
+        moments = [self._moments_of(place) for place, _, _ in moved]
+        step_all(
+            [one for _, one, _ in moved],
+            [gradient for _, _, gradient in moved],
+            [one["exp_avg"] for one in moments],
+            [one["exp_avg_sq"] for one in moments],
+            [],
+            [one["step"] for one in moments],
+            fused=True,
+            amsgrad=False,
+            beta1=_BETAS[0],
+            beta2=_BETAS[1],
+            lr=self.lr,
+            weight_decay=_DECAY,
+            eps=_EPSILON,
+            maximize=False,
+        )
+
+    def state(self) -> dict[int, dict[str, Tensor]]:
+        """Return the moments of each parameter, by its place."""
+        return self._moments
+
+    def restore(self, moments: Mapping[int, Mapping[str, Tensor]]) -> None:
+        """Go on from what `state` returned."""
+        self._moments = {
+            place: {name: tensor.to(self.parameters[place].device, copy=True) for name, tensor in own.items()}
+            for place, own in moments.items()
+        }
+
+    def _moments_of(self, place: int) -> dict[str, Tensor]:
+        if place not in self._moments:
+            parameter = self.parameters[place]
+            self._moments[place] = {
+                "step": torch.zeros((), dtype=torch.float32, device=parameter.device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+        return self._moments[place]
+
+
+class _MemberAdamW(AdamW):
     """AdamW with a learning rate for each member.
 
     A step of AdamW is proportional to its learning rate, so each member goes its share of the way that the largest
@@ -34,17 +102,13 @@ class _MemberAdamW(torch.optim.AdamW):
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rates: Sequence[float]) -> None:
-        super().__init__(parameters, lr=max(learning_rates), fused=True)
-        shares = torch.tensor(learning_rates, dtype=torch.float64) / max(learning_rates)
-        self._ways: list[tuple[nn.Parameter, Tensor]] = [
-            (parameter, shares.to(parameter).view(-1, *[1] * (parameter.ndim - 1)))
-            for group in self.param_groups
-            for parameter in group["params"]
-        ]
+        super().__init__(parameters, max(learning_rates))
+        shares: Any = torch.tensor(learning_rates, dtype=torch.float64) / max(learning_rates)
+        self._shares = [shares.to(one).view(-1, *[1] * (one.ndim - 1)) for one in self.parameters]
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> None:  # type: ignore[override]
-        before = [parameter.clone() for parameter, _ in self._ways]
-        super().step(closure)
-        for (parameter, share), old in zip(self._ways, before, strict=True):
+    def step(self) -> None:
+        before = [parameter.clone() for parameter in self.parameters]
+        super().step()
+        for parameter, share, old in zip(self.parameters, self._shares, before, strict=True):
             parameter.copy_(torch.lerp(old, parameter, share))

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import torch
 from torch import Tensor, nn
 
 from newfound.learning.batches import Passes
 from newfound.learning.checkpoints import Snapshot, named, within
+from newfound.learning.optimisers import AdamW
 from newfound.learning.progress import EpochLosses, Progress
 from newfound.nn import MemberStreams
 
@@ -25,13 +25,13 @@ class Learner:
     ----------
     modules : dict of str to Module
         Everything with weights that are trained.
-    optimisers : sequence of Optimizer
+    optimisers : sequence of AdamW
     streams : MemberStreams
         Where all random draws of the stage come from.
     """
 
     modules: Mapping[str, nn.Module]
-    optimisers: Sequence[torch.optim.Optimizer]
+    optimisers: Sequence[AdamW]
     streams: MemberStreams
 
     def result(self) -> Snapshot:
@@ -52,7 +52,7 @@ class Learner:
         """Return what the next steps of the stage follow from: weights, optimisers and streams."""
         tensors, facts = self.result()
         for place, optimiser in enumerate(self.optimisers):
-            for index, moments in optimiser.state_dict()["state"].items():
+            for index, moments in optimiser.state().items():
                 tensors |= named(f"optimisers/{place}/{index}", moments)
         return Snapshot(tensors, facts)
 
@@ -64,7 +64,7 @@ class Learner:
             for key, tensor in within(state.tensors, f"optimisers/{place}").items():
                 index, _, name = key.partition("/")
                 moments.setdefault(int(index), {})[name] = tensor
-            optimiser.load_state_dict({**optimiser.state_dict(), "state": moments})
+            optimiser.restore(moments)
 
 
 def steps(

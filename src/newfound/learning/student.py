@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from newfound.clustering.representations import principal_axes
 from newfound.clustering.whitening import whitening_map, within_class_covariance
+from newfound.deadline import Deadline
 from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
 from newfound.learning.fitted import Arrays, Codes, FittedNetworks, Floats
 from newfound.learning.members import MemberSettings
@@ -25,6 +27,10 @@ from newfound.tables.state import finite_floats
 from newfound.tables.task import DiscoveryTask
 
 _LAYERS = [256, 256, 64]
+_NARROWER = (_LAYERS, [128, 128, 64], [64, 64, 32], [32, 32, 16])  # where time is short
+# Seconds of one slow core, and what a step consists of: forward, backward, and the rows and neighbours of a batch.
+_SECONDS_A_STEP, _SECONDS_A_PRODUCT, _SECONDS_A_PRECISE_PRODUCT = 5e-3, 5e-11, 1.5e-10
+_PASSES, _ROWS_A_STEP, _FEWEST_STEPS = 3, 400, 100
 _DROPOUT = 0.1
 _HEAVY = 8.0  # standard deviations from which on a column has a heavy tail
 _RIDGE = 1.0
@@ -122,16 +128,19 @@ class Lesson:
         Novel class of each unlabelled row.
     sharpen : bool
         Whether the partition is sharpened by mutual information after it was learned, which evens out class sizes.
-    deadline : float
-        Time of `time.monotonic` at which the training ends wherever it stands.
+    deadline : Deadline
+        At which the training ends wherever it stands.
     most_steps : int or None
         Steps that are enough to learn it, where so many are not needed as the discoverer's ``training_steps``.
+    n_rows : int
+        Rows that the networks are to predict afterwards, before the deadline is over as well.
     """
 
     partition: Codes
     sharpen: bool
-    deadline: float
+    deadline: Deadline
     most_steps: int | None = None
+    n_rows: int = 0
 
 
 class StudentTrainer(PackedTrainer):
@@ -151,8 +160,19 @@ class StudentTrainer(PackedTrainer):
         self.lesson = lesson
 
     def default_layers(self, n_features: int) -> list[int]:
-        """Widths that do not depend on the table."""
-        return _LAYERS
+        """Widths that do not depend on the table, but for the time that there is."""
+        lesson = self.lesson
+        if lesson is None or not lesson.deadline.is_set:
+            return _LAYERS
+        room = lesson.deadline.room
+        return next((layers for layers in _NARROWER if self._seconds([n_features, *layers]) <= room), _NARROWER[-1])
+
+    def _seconds(self, widths: list[int]) -> float:
+        """Say how long networks take to learn and to predict, on one slow core, where they train as short as can be."""
+        assert self.lesson is not None
+        products = self.settings.n_members * sum(a * b for a, b in itertools.pairwise(widths))
+        steps = _FEWEST_STEPS * (_SECONDS_A_STEP + _PASSES * _ROWS_A_STEP * products * _SECONDS_A_PRODUCT)
+        return steps + self.lesson.n_rows * products * _SECONDS_A_PRECISE_PRODUCT
 
     def build(self, widths: list[int], n_known: int, n_novel: int, streams: MemberStreams | None) -> DiscoveryNetwork:
         """Build an encoder with batch normalisation, and both heads."""
@@ -176,7 +196,11 @@ class StudentTrainer(PackedTrainer):
         neighbours = neighbours_within(rows, codes, _N_NEIGHBOURS)
         partition = torch.full_like(codes, -1)
         partition[codes < 0] = torch.as_tensor(self.lesson.partition, device=codes.device)
-        distil(network, rows, neighbours, codes, partition, self._distillation_settings(), streams, progress)
+        settings = self._distillation_settings()
+        n_products = sum(parameter.numel() for parameter in network.parameters())
+        to_predict = self.lesson.n_rows * n_products * _SECONDS_A_PRECISE_PRODUCT
+        settings = replace(settings, deadline=settings.deadline.before(to_predict))
+        distil(network, rows, neighbours, codes, partition, settings, streams, progress)
 
     def _distillation_settings(self) -> DistillationSettings:
         assert self.lesson is not None

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.ensemble import ExtraTreesRegressor
 
+from newfound.deadline import NEVER, Deadline
 from newfound.incontext.context import MAX_CLASSES, UNKNOWN
-from newfound.incontext.look import Look, context_rows, look
+from newfound.incontext.look import Look, context_rows, look, seconds_for
 from newfound.incontext.network import MAX_NOVEL
 from newfound.incontext.reading import context_of
 from newfound.routing.out_of_bag import out_of_bag
@@ -20,11 +21,14 @@ from newfound.tables.task import DiscoveryTask
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_N_TREES = 300
+_N_TREES, _FEWEST_TREES = 300, 60
 _N_FORESTS = 5  # that tell labelled from unlabelled rows; each has a fifth of the labelled rows as its spies
 _ROWS_IN_LEAF = 3
 _MOST_ROWS = 5_000  # labelled, and as many unlabelled ones, from which forests are grown
 _LEAST = 0.003  # no probability is nearer to 0 or 1
+_MOST_TRIED = 100  # columns that are tried at each cut of the trees that spread what the network said
+_SECONDS = 1.2  # that all these trees take for few rows, on one slow core
+_TIME_FOR_TREES, _TIME_FOR_LOOK = 0.6, 0.6  # shares of the time that is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class Evidence:
         return np.where(self.spy_in < 0, self.unlike.mean(axis=0), as_spies)
 
 
-def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
+def gather_evidence(task: DiscoveryTask, seed: int, deadline: Deadline = NEVER) -> Evidence:
     """Gather the evidence of forests and of the in-context network.
 
     Parameters
@@ -67,6 +71,8 @@ def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
     task : DiscoveryTask
         With at least one known class, and at least one unlabelled row.
     seed : int
+    deadline : Deadline
+        The network is shown as much as there is time for, and nothing where there is too little.
 
     Returns
     -------
@@ -76,12 +82,14 @@ def gather_evidence(task: DiscoveryTask, seed: int) -> Evidence:
     rng = np.random.RandomState(seed)
     some = sample_of_each(task.codes, _MOST_ROWS, rng)
     spy_in = _draw_spies(task.codes, rng)
+    n_trees = int(np.clip(_N_TREES * _TIME_FOR_TREES * deadline.room / _SECONDS, _FEWEST_TREES, _N_TREES))
+    forests = [(spy_in == place, seed + place) for place in range(_N_FORESTS)]
     unlike = np.stack(
-        [_log_ratio(task.rows, task.codes, spy_in == place, some, seed + place) for place in range(_N_FORESTS)]
+        [_log_ratio(task.rows, task.codes, spies, some, n_trees // _N_FORESTS, own) for spies, own in forests]
     )
-    known = _honest_proba(task.rows, task.codes, some[labelled[some]], _N_TREES, seed)
-    seen = context_rows(task, rng)
-    found = _look(task, seen, seed)
+    known = _honest_proba(task.rows, task.codes, some[labelled[some]], n_trees, seed)
+    seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * deadline.room)
+    found = _look(task, seen, seed) if seconds_for(len(seen), task.layout) <= deadline.room else None
     if found is None:
         n_novel = np.full(MAX_NOVEL + 1, 1 / (MAX_NOVEL + 1))
         return Evidence(unlike, spy_in, known, np.zeros(len(task.rows)), n_novel)
@@ -98,12 +106,14 @@ def _draw_spies(codes: Codes, rng: np.random.RandomState) -> Codes:
     return spy_in
 
 
-def _log_ratio(rows: Floats, codes: Codes, spies: NDArray[np.bool_], grown_on: NDArray[np.intp], seed: int) -> Floats:
+def _log_ratio(
+    rows: Floats, codes: Codes, spies: NDArray[np.bool_], grown_on: NDArray[np.intp], n_trees: int, seed: int
+) -> Floats:
     """Log of how much denser unlabelled rows and spies are than the other labelled rows, at all rows (n, d); (n,)."""
     unlabelled = ((codes < 0) | spies).astype(np.int64)
     if unlabelled[grown_on].all():  # a single labelled row is the spy
         return np.zeros(len(rows))
-    proba = _honest_proba(rows, unlabelled, grown_on, _N_TREES // _N_FORESTS, seed)[:, 1]
+    proba = _honest_proba(rows, unlabelled, grown_on, n_trees, seed)[:, 1]
     of_all = unlabelled[grown_on].mean()
     ratio: Floats = logit(proba.clip(_LEAST, 1 - _LEAST)) - logit(of_all)
     return ratio
@@ -137,7 +147,9 @@ def _spread(rows: Floats, unlike: Floats, seen: NDArray[np.intp], novelty: Float
     if len(seen) == len(rows):
         return novelty
     inputs = np.hstack([rows, unlike[:, None]])
-    forest = ExtraTreesRegressor(100, min_samples_leaf=_ROWS_IN_LEAF, random_state=seed).fit(inputs[seen], novelty)
+    tried = min(1.0, _MOST_TRIED / inputs.shape[1])
+    trees = ExtraTreesRegressor(100, min_samples_leaf=_ROWS_IN_LEAF, max_features=tried, random_state=seed)
+    forest = trees.fit(inputs[seen], novelty)
     everywhere: Floats = forest.predict(inputs)
     everywhere[seen] = novelty
     return everywhere

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,6 +12,7 @@ from sklearn.cluster import AgglomerativeClustering
 from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as banks
 from newfound.clustering.whitening import WhitenedSpace
+from newfound.deadline import NEVER, Deadline
 from newfound.incontext.look import Look
 from newfound.tables.layout import Layout
 
@@ -110,7 +109,7 @@ class Candidates:
 
 
 def make_candidates(
-    scene: Scene, rng: np.random.RandomState, plan: Mapping[str, tuple[str, ...]], deadline: float = math.inf
+    scene: Scene, rng: np.random.RandomState, plan: Mapping[str, tuple[str, ...]], deadline: Deadline = NEVER
 ) -> Candidates:
     """Make the candidates of a plan.
 
@@ -121,13 +120,13 @@ def make_candidates(
     rng : RandomState
     plan : mapping of space to methods
         `PAIRS` and `CONSENSUS` are added.
-    deadline : float
-        Time of `time.monotonic` after which no further space is cut; the first always is.
+    deadline : Deadline
+        After which no further space is cut; the first always is.
     """
     spaces = spaces_of(scene, rng)
     found: dict[Name, Codes] = {}
     for space, methods in plan.items():
-        if space not in spaces or (found and time.monotonic() > deadline):
+        if space not in spaces or (found and deadline.passed):
             continue
         for method, partition in cut(spaces[space][scene.free], scene.n_classes, rng, methods).items():
             found[space, method] = partition

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from newfound.deadline import Deadline
 from newfound.learning.machine import one_thread
 from newfound.learning.progress import Progress
 from newfound.records import Records
@@ -28,8 +28,10 @@ N_BEST = 4
 """Candidates that are made anew with more rows, and whose agreement is the confidence."""
 
 _PORTFOLIO_ROWS = 3_000
-# Shares of the time limit at which each step is to have ended; what follows the choice gets the rest.
-_TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE = 0.25, 0.5
+_FEWEST_ROWS = 300
+# Shares of the time that is left; what follows the choice gets the rest.
+_TIME_FOR_PORTFOLIO, _TIME_FOR_EVIDENCE = 0.2, 0.3
+_PORTFOLIO_SECONDS = 6.0  # of one slow core, for so many rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,27 +62,22 @@ class Chooser:
     device : torch.device
     verbose : int
         1 shows a progress bar.
-    started : float
-        Time of `time.monotonic` from which on the limit counts.
-    time_limit : float or None
-        Seconds for everything; the choice takes about half of it.
+    deadline : Deadline
+        At which the whole fit has to end; the choice takes about half of what is left.
     """
 
     device: torch.device
     verbose: int
-    started: float
-    time_limit: float | None
-
-    def deadline(self, share: float) -> float:
-        """Time of `time.monotonic` at which a share of the time is over."""
-        return math.inf if self.time_limit is None else self.started + share * self.time_limit
+    deadline: Deadline
 
     def choose(self, task: DiscoveryTask, rng: np.random.RandomState) -> Choice:
         """Choose a partition of the unlabelled rows of a task."""
         n_unlabelled = int((task.codes < 0).sum())
         if task.n_novel < 2 or min(n_unlabelled, _PORTFOLIO_ROWS) < task.n_novel + 2:
             return _nothing_to_choose(task, n_unlabelled)
-        some = sample_of_each(task.codes, _PORTFOLIO_ROWS, rng)
+        seconds = _TIME_FOR_PORTFOLIO * self.deadline.room
+        fewest = max(_FEWEST_ROWS, 2 * (task.n_novel + 2))
+        some = sample_of_each(task.codes, rows_for(seconds, _PORTFOLIO_SECONDS, _PORTFOLIO_ROWS, fewest), rng)
         with Progress(N_TASKS + 2, self.verbose) as progress:
             ranking = self._rank(task, some, rng, progress)
             progress.announce("making the best anew")
@@ -96,13 +93,8 @@ class Chooser:
         sampled: dict[str, Any] = {"rows": task.rows[some], "codes": task.codes[some]}
         with one_thread():  # of samples so small, threads that wait for each other take twice the time
             progress.announce("making candidates")
-            portfolio = build_portfolio(
-                **sampled,
-                layout=task.layout,
-                n_classes=task.n_novel,
-                rng=rng,
-                deadline=self.deadline(_TIME_FOR_PORTFOLIO),
-            )
+            until = self.deadline.part(_TIME_FOR_PORTFOLIO)
+            portfolio = build_portfolio(**sampled, layout=task.layout, n_classes=task.n_novel, rng=rng, deadline=until)
             progress.advance()
             progress.announce("hiding known classes")
             evidence = gather_evidence(
@@ -112,7 +104,8 @@ class Chooser:
                 task.n_novel,
                 rng,
                 n_tasks=N_TASKS,
-                deadline=self.deadline(_TIME_FOR_EVIDENCE),
+                names=portfolio.names if until.passed else None,
+                deadline=self.deadline.part(_TIME_FOR_EVIDENCE),
                 seconds_each=time.monotonic() - begin,
                 on_task=progress.advance,
             )
@@ -132,9 +125,14 @@ class Chooser:
             rng,
             shared=np.searchsorted(np.flatnonzero(task.codes < 0), some[task.codes[some] < 0]),
             # With a time limit there is one graph of many rows, not one for each of several representations.
-            n_best=N_BEST if self.time_limit is None else 1,
+            n_best=1 if self.deadline.is_set else N_BEST,
             device=self.device,
         )
+
+
+def rows_for(seconds: float, of_most: float, most: int, fewest: int) -> int:
+    """Return how many rows work of so many seconds may have, if it takes ``of_most`` seconds for ``most`` rows."""
+    return most if seconds >= of_most else max(min(fewest, most), int(most * seconds / of_most))
 
 
 def _nothing_to_choose(task: DiscoveryTask, n_unlabelled: int) -> Choice:

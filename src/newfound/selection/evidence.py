@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from newfound.deadline import NEVER, Deadline
 from newfound.metrics import clustering_accuracy
 from newfound.selection.hidden_classes import FEWEST_KNOWN, deal_classes, n_hidden_classes
 from newfound.selection.hidden_task import HiddenTask
@@ -66,7 +67,8 @@ def gather_evidence(
     rng: np.random.RandomState,
     *,
     n_tasks: int,
-    deadline: float = math.inf,
+    names: Sequence[Name] | None = None,
+    deadline: Deadline = NEVER,
     seconds_each: float = 0.0,
     on_task: Callable[[], None] = lambda: None,
 ) -> Evidence:
@@ -80,8 +82,10 @@ def gather_evidence(
     rng : RandomState
     n_tasks : int
         Most tasks that are made.
-    deadline : float
-        Time of `time.monotonic` until which all tasks have to end.
+    names : sequence of (representation, method), or None
+        The candidates that are of interest; None for all.
+    deadline : Deadline
+        Until which all tasks have to end.
     seconds_each : float
         Expected duration of a task, so that none is begun that would not end in time.
     on_task : callable
@@ -91,10 +95,10 @@ def gather_evidence(
     longest = seconds_each
     for fold, task in _hidden_tasks(codes, n_novel, n_tasks, rng):
         start = time.monotonic()
-        if start + longest > deadline:
+        if deadline.passed or longest > deadline.left:
             break
         n_hidden, truth = task.n_hidden, task.truth
-        portfolio = build_portfolio(rows[task.rows], task.codes, layout, n_hidden, rng)
+        portfolio = build_portfolio(rows[task.rows], task.codes, layout, n_hidden, rng, names=names)
         accuracy = np.array([clustering_accuracy(truth, partition) for partition in portfolio.partitions])
         within = float(told_by(portfolio.graphs, truth, n_hidden)[1])
         results.append(_Result(fold, portfolio, accuracy, within))

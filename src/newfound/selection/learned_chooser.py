@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from newfound.deadline import Deadline
 from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
-from newfound.incontext.look import context_rows, look
+from newfound.incontext.look import context_rows, look, seconds_for
 from newfound.incontext.reading import context_of
 from newfound.learning.machine import one_thread
 from newfound.learning.progress import Progress
@@ -26,7 +25,6 @@ Codes = NDArray[np.int64]
 # Of larger tables the network sees too little: on MNIST it chose by 450 of 30,000 rows, and was 30 points worse than
 # what graphs of many rows find.
 _LEAST_SEEN = 0.5  # share of the unlabelled rows
-_SECONDS_A_CELL = 6e-5  # that a look takes on one slow core
 _TIME_FOR_LOOK, _TIME_FOR_CANDIDATES = 0.3, 0.6  # shares of the time that is left
 
 
@@ -58,28 +56,27 @@ class LearnedChooser:
     device : torch.device
     verbose : int
         1 shows a progress bar.
-    deadline : float
-        Time of `time.monotonic` at which everything has to end; infinite without a limit.
+    deadline : Deadline
+        At which the whole fit has to end.
     """
 
     device: torch.device
     verbose: int
-    deadline: float
+    deadline: Deadline
 
     def choose(self, task: DiscoveryTask, rng: np.random.RandomState) -> LearnedChoice | None:
-        """Choose a partition of the unlabelled rows of a task; None where the network cannot see enough of them.
+        """Choose a partition of the unlabelled rows of a task; None where the network cannot see enough in time.
 
         Nothing is drawn from the generator then.
         """
         free = np.flatnonzero(task.codes < 0)
         if task.n_novel < 2 or not 0 < task.n_known <= MAX_CLASSES:
             return None
-        left = self.deadline - time.monotonic()
-        cells = None if math.isinf(left) else int(max(0.0, _TIME_FOR_LOOK * left) / _SECONDS_A_CELL)
         state = rng.get_state()
-        seen = context_rows(task, rng, most_cells=cells)
+        seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * self.deadline.room)
         shown = seen[task.codes[seen] < 0]
-        if len(shown) < max(task.n_novel + 2, _LEAST_SEEN * len(free)):
+        too_few = len(shown) < max(task.n_novel + 2, _LEAST_SEEN * len(free))
+        if too_few or seconds_for(len(seen), task.layout) > self.deadline.room:
             rng.set_state(state)
             return None
         with Progress(3, self.verbose) as progress:
@@ -87,9 +84,8 @@ class LearnedChooser:
             scene = self._look(task.take(seen), rng)
             progress.advance()
             progress.announce("making candidates")
-            until = time.monotonic() + _TIME_FOR_CANDIDATES * (self.deadline - time.monotonic())
             with one_thread():  # of samples so small, threads that wait for each other take twice the time
-                candidates = make_candidates(scene, rng, load_selector().plan, until)
+                candidates = make_candidates(scene, rng, load_selector().plan, self.deadline.part(_TIME_FOR_CANDIDATES))
                 progress.advance()
                 progress.announce("choosing")
                 jury = Jury.of(scene, candidates)

@@ -15,6 +15,7 @@ from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
+from newfound.deadline import NEVER, Deadline
 from newfound.errors import InputError
 from newfound.learning.machine import one_thread
 from newfound.markup import Html, inline, tag
@@ -78,6 +79,8 @@ _MASS = 0.8
 _SHOWN_FROM = 0.01  # probability below which a number of classes is left out of a notebook
 _MOST_UNLABELLED, _MOST_KNOWN, _MOST_HIDDEN_ROWS = 1_500, 1_500, 1_000
 _COMPONENTS = 50
+_SECONDS = 3.0  # for so many rows, on one slow core
+_FEWEST_DRAWN = 0.15  # of these rows, however little time there is
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,7 @@ def estimate_from_rows(
     random_state: Any,
     max_classes: int | None = None,
     columns: SourceColumns | None = None,
+    deadline: Deadline = NEVER,
 ) -> NClassesEstimate:
     """Estimate how many novel classes encoded rows hold.
 
@@ -230,6 +234,8 @@ def estimate_from_rows(
         20 unless told.
     columns : SourceColumns, optional
         The columns behind the rows, to look for one that parts the unlabelled rows.
+    deadline : Deadline
+        Fewer rows are looked at where there is little time, and classes are hidden while there is some.
 
     Returns
     -------
@@ -240,13 +246,15 @@ def estimate_from_rows(
     known, unlabelled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
     n_known = len(np.unique(codes[known]))
     prior, weights = (_PRIOR, _WEIGHTS) if n_known else (_BLIND_PRIOR, _BLIND_WEIGHTS)
-    task = _drawn_task(rows, codes, unlabelled, known, _MOST_UNLABELLED, rng)
+    # What takes longest, distances between all rows, grows with the square of their number.
+    share = float(np.clip(np.sqrt(deadline.room / _SECONDS), _FEWEST_DRAWN, 1.0))
+    task = _drawn_task(rows, codes, unlabelled, known, _MOST_UNLABELLED, share, rng)
     n_classes = _countable(task.unlabelled, max(most, SCALED))
     rehearsals = Rehearsals()
     with one_thread():
         curves = criteria_curves(task, n_classes, rng) if len(n_classes) > 1 else {}
         if curves and n_known >= _FEWEST_KNOWN:
-            weights, rehearsals = _tuned(weights, list(_hidden_tasks(rows, codes, rng)), rng)
+            weights, rehearsals = _tuned(weights, list(_hidden_tasks(rows, codes, share, rng)), rng, deadline)
     short = {name: curve[:most] for name, curve in curves.items()}
     weights = {**weights, **_FIXED_WEIGHTS}
     start = prior.curve(n_classes[:most], n_known)
@@ -266,10 +274,10 @@ def _countable(rows: Floats, most: int) -> Codes:
 
 
 def _drawn_task(
-    rows: Floats, codes: Codes, sought: Codes, known: Codes, most: int, rng: np.random.RandomState
+    rows: Floats, codes: Codes, sought: Codes, known: Codes, most: int, share: float, rng: np.random.RandomState
 ) -> CountingTask:
     """Draw some of the rows whose classes are sought and some known ones, in their leading principal components."""
-    some, taught = (_drawn(sought, most, rng), _drawn(known, _MOST_KNOWN, rng))
+    some, taught = (_drawn(places, round(share * n), rng) for places, n in ((sought, most), (known, _MOST_KNOWN)))
     both = rows[np.concatenate([some, taught])]
     n_components = min(_COMPONENTS, len(both) - 1)
     if both.shape[1] > _COMPONENTS and n_components > 0:
@@ -285,13 +293,15 @@ def _drawn(places: Codes, most: int, rng: np.random.RandomState) -> Codes:
 # ---- hidden tasks
 
 
-def _hidden_tasks(rows: Floats, codes: Codes, rng: np.random.RandomState) -> Iterator[tuple[HiddenTask, CountingTask]]:
+def _hidden_tasks(
+    rows: Floats, codes: Codes, share: float, rng: np.random.RandomState
+) -> Iterator[tuple[HiddenTask, CountingTask]]:
     """Hide a few to many of the known classes, each time others."""
     known = np.unique(codes[codes >= 0])
     for n_hidden in _numbers_hidden(len(known), rng):
         hidden = HiddenTask.hide(codes, rng.choice(known, n_hidden, replace=False).tolist())
         if len(hidden.hidden) >= _FEWEST_ROWS:
-            yield hidden, _drawn_task(rows, codes, hidden.hidden, hidden.known, _MOST_HIDDEN_ROWS, rng)
+            yield hidden, _drawn_task(rows, codes, hidden.hidden, hidden.known, _MOST_HIDDEN_ROWS, share, rng)
 
 
 def _numbers_hidden(n_known: int, rng: np.random.RandomState) -> Codes:
@@ -302,12 +312,17 @@ def _numbers_hidden(n_known: int, rng: np.random.RandomState) -> Codes:
 
 
 def _tuned(
-    weights: Mapping[str, float], tasks: Sequence[tuple[HiddenTask, CountingTask]], rng: np.random.RandomState
+    weights: Mapping[str, float],
+    tasks: Sequence[tuple[HiddenTask, CountingTask]],
+    rng: np.random.RandomState,
+    deadline: Deadline,
 ) -> tuple[dict[str, float], Rehearsals]:
     """Shift weights towards those under which the numbers of hidden classes are probable; and say how they fare."""
     names, start = list(weights), np.array(list(weights.values()))
     examples: list[tuple[Floats, Floats, Floats]] = []
     for hidden, task in tasks:
+        if deadline.passed:
+            break
         n_classes = _countable(task.unlabelled, SCALED)
         if len(n_classes) < hidden.n_hidden:
             continue

@@ -6,7 +6,6 @@ Every candidate is a way to measure distances (a representation) and a way to cu
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from scipy.special import xlogy
 
 from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
+from newfound.deadline import NEVER, Deadline
 from newfound.tables import Layout
 
 Floats = NDArray[np.float64]
@@ -121,7 +121,7 @@ def build_portfolio(
     rng: np.random.RandomState,
     *,
     names: Sequence[Name] | None = None,
-    deadline: float = math.inf,
+    deadline: Deadline = NEVER,
     device: torch.device | str = "cpu",
 ) -> Portfolio:
     """Cut the unlabelled rows by every candidate.
@@ -136,8 +136,8 @@ def build_portfolio(
     rng : RandomState
     names : sequence of (representation, method), or None
         The candidates; None for all.
-    deadline : float
-        Time of `time.monotonic` after which no further representation is begun.
+    deadline : Deadline
+        After which no further representation is begun.
     device : torch.device or str
         Where neighbours are searched.
     """
@@ -155,7 +155,7 @@ def build_portfolio(
         for method, partition in cuts.partitions(own, neighbours, n_classes, rng, methods):
             found.append((representation, method))
             labels.append(partition)
-        if time.monotonic() > deadline:
+        if deadline.passed:
             break
     information, within = np.array([told_by(edges, partition, n_classes) for partition in labels]).T
     entropies = np.array([cuts.entropy(partition) for partition in labels])
