@@ -27,8 +27,8 @@ def fragments(facts: Mapping[str, Any]) -> dict[str, Any]:
     dict
         ``headline``, ``sentences``, ``figures`` (pairs of name and text), ``doubts`` (pairs of class or None, and text)
         and ``meanings`` as plain texts; for the map ``looks`` (of ``known`` classes, and of the first, second and so on
-        of the ``novel`` ones, which begin again after the last) and ``outlines`` of the marks; ``cards`` (``name`` of the
-        class, ``html``); ``sections``, HTML by name, None where there is nothing to say.
+        of the ``novel`` ones, which begin again after the last) and ``outlines`` of the marks; ``cards`` (``name`` of
+        the class, ``html``); ``sections``, HTML by name, None where there is nothing to say.
     """
     novel = facts["explanation"]["classes"]
     n_known = len(facts["classes"]) - len(novel)

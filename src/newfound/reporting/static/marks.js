@@ -21,21 +21,23 @@ export function resolveColours(box, names) {
 export const mixed = (colour, other, share) => colour.map((c, k) => Math.round(c * share + other[k] * (1 - share)));
 export const packed = ([r, g, b]) => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 
+const halfOf = (radius) => Math.ceil(1.3 * radius + 1.5); // pixels from the middle of a mark to its edge
+
 export class MarkPainter {
   /** @param outlines shapes of the marks, as SVG paths of radius 10 */
   constructor(canvas, outlines) {
     Object.assign(this, { canvas, outlines });
   }
 
-  /** How much of each pixel a mark covers, from 0 to 255, and the same with a thin rim around it. */
-  stampsOf(radius, rimmed) {
-    const key = `${radius.toFixed(1)} ${rimmed}`;
+  /** The pixels of each mark around its middle, with and without a thin rim: those it covers, and those at its edge. */
+  stampsOf(radius, rimmed, stride) {
+    const key = `${radius.toFixed(1)} ${rimmed} ${stride}`;
     if (this.stamps?.key === key) return this.stamps;
-    const half = Math.ceil(1.3 * radius + 1.5), side = 2 * half + 1;
+    const half = halfOf(radius), side = 2 * half + 1;
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = side;
     const context = canvas.getContext("2d", { willReadFrequently: true });
-    const mask = (outline, rim) => {
+    const stamp = (outline, rim) => {
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.clearRect(0, 0, side, side);
       context.setTransform(radius / 10, 0, 0, radius / 10, half + 0.5, half + 0.5);
@@ -45,12 +47,16 @@ export class MarkPainter {
         context.lineWidth = 20 / radius;
         context.stroke(path);
       }
-      return context.getImageData(0, 0, side, side).data.filter((_, k) => k % 4 === 3);
+      const shares = context.getImageData(0, 0, side, side).data.filter((_, k) => k % 4 === 3);
+      const pixels = [...shares.keys()].filter((k) => shares[k] > 4);
+      const offset = (k) => (Math.floor(k / side) - half) * stride + (k % side) - half;
+      const edge = pixels.filter((k) => shares[k] <= 250);
+      return { solid: Int32Array.from(pixels.filter((k) => shares[k] > 250), offset), edge: Int32Array.from(edge, offset), shares: Uint8Array.from(edge, (k) => shares[k]) };
     };
     this.stamps = {
-      key, half, side,
-      marks: this.outlines.map((outline) => mask(outline, false)),
-      rims: rimmed ? this.outlines.map((outline) => mask(outline, true)) : null,
+      key,
+      marks: this.outlines.map((outline) => stamp(outline, false)),
+      rims: rimmed ? this.outlines.map((outline) => stamp(outline, true)) : null,
     };
     return this.stamps;
   }
@@ -62,10 +68,10 @@ export class MarkPainter {
    * @param colours {ground, bright, faint}: packed colours; the first `nFaint` rows in the order are drawn faint
    */
   paint({ x, y, order, shapes, paint, nFaint }, { left, top, across, down }, { ground, bright, faint }, radius, rimmed) {
-    const { half, side, marks, rims } = this.stampsOf(radius, rimmed);
     const context = this.canvas.getContext("2d", { willReadFrequently: true }), { width, height } = this.canvas;
     // A margin as wide as a mark, so that no pixel has to be checked against the border.
-    const stride = width + 2 * side, rows = height + 2 * side;
+    const half = halfOf(radius), margin = 2 * half, stride = width + 2 * margin, rows = height + 2 * margin;
+    const { marks, rims } = this.stampsOf(radius, rimmed, stride);
     if (this.image?.width !== stride || this.image?.height !== rows) {
       this.image = context.createImageData(stride, rows);
       this.pixels = new Uint32Array(this.image.data.buffer);
@@ -73,32 +79,26 @@ export class MarkPainter {
     const { pixels } = this;
     pixels.fill(ground);
     // Rounded apart from the rows' own places: while the map is dragged, all marks move by the same whole pixels.
-    const ox = Math.round(left) + side - half, oy = Math.round(top) + side - half;
-    const right = width + side, bottom = height + side;
-    const stamp = (mask, start, colour) => {
-      for (let row = 0, p = 0, at = start; row < side; row += 1, at += stride - side) {
-        for (let column = 0; column < side; column += 1, at += 1, p += 1) {
-          const share = mask[p];
-          if (share === 0) continue;
-          if (share > 250) pixels[at] = colour;
-          else {
-            const old = pixels[at], rest = 255 - share;
-            const redBlue = (((colour & 0xff00ff) * share + (old & 0xff00ff) * rest) >>> 8) & 0xff00ff;
-            const green = (((colour & 0xff00) * share + (old & 0xff00) * rest) >>> 8) & 0xff00;
-            pixels[at] = (0xff000000 | redBlue | green) >>> 0;
-          }
-        }
+    const ox = Math.round(left) + margin, oy = Math.round(top) + margin;
+    const right = stride - half, bottom = rows - half;
+    const stamp = ({ solid, edge, shares }, at, colour) => {
+      for (let k = 0; k < solid.length; k += 1) pixels[at + solid[k]] = colour;
+      for (let k = 0; k < edge.length; k += 1) {
+        const share = shares[k], rest = 255 - share, old = pixels[at + edge[k]];
+        const redBlue = (((colour & 0xff00ff) * share + (old & 0xff00ff) * rest) >>> 8) & 0xff00ff;
+        const green = (((colour & 0xff00) * share + (old & 0xff00) * rest) >>> 8) & 0xff00;
+        pixels[at + edge[k]] = (0xff000000 | redBlue | green) >>> 0;
       }
     };
     for (let k = 0; k < order.length; k += 1) {
       const i = order[k];
-      const px = Math.round(x[i] * across) + ox, py = Math.round(y[i] * down) + oy;
-      if (px < 0 || py < 0 || px >= right || py >= bottom) continue;
-      const shape = shapes[i], start = py * stride + px;
-      if (rims !== null && k >= nFaint) stamp(rims[shape], start, ground);
-      stamp(marks[shape], start, (k < nFaint ? faint : bright)[paint[i]]);
+      const px = ((x[i] * across + 0.5) | 0) + ox, py = ((y[i] * down + 0.5) | 0) + oy;
+      if (px < half || py < half || px >= right || py >= bottom) continue;
+      const shape = shapes[i], at = py * stride + px;
+      if (rims !== null && k >= nFaint) stamp(rims[shape], at, ground);
+      stamp(marks[shape], at, (k < nFaint ? faint : bright)[paint[i]]);
     }
-    context.putImageData(this.image, -side, -side, side, side, width, height);
+    context.putImageData(this.image, -margin, -margin, margin, margin, width, height);
   }
 }
 
