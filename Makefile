@@ -10,7 +10,7 @@ MEASURED_OPEN_WORLD := build/open_world
 WHEELS ?= wheels
 MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 
-.PHONY: install browser demo docs test coverage test-slow lint audit speed paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
+.PHONY: install browser demo docs test coverage test-slow lint audit speed frames paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
 
 install: $(VENV)/.installed-all
 
@@ -35,7 +35,7 @@ docs: install
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/site
 	@echo "The documentation is in build/site/index.html"
 
-# A Chromium for the tests of the report, which skip where none is found.
+# A Chromium for the tests of the report and the workbench, which skip where none is found.
 browser:
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
@@ -65,6 +65,10 @@ audit: | $(VENV)/bin/python
 speed: install
 	$(BIN)/python -m newfound_lab.runner.speed
 	$(BIN)/python -m newfound_lab.runner.predicting
+
+# How smoothly the workbench drags a map of 100,000 rows in Chromium; at least 30 frames a second are wanted.
+frames: install browser
+	$(BIN)/python -m tests.web.frames
 
 # The paper's experiments on its tables are measured anew, except on MNIST: that was measured on a GPU for the most part and,
 # like the extra tables, is taken from the committed results, in which every line names its device. It continues where it

@@ -81,7 +81,12 @@ class FakeBench:
         answer = self.answers.get(name, 404)
         found = answer(body) if isinstance(answer, Callable) else answer  # type: ignore[arg-type]
         if isinstance(found, int):
-            error = {"message": f"This fails with {found}.", "parameter": None, "expected": None, "cure": "Do otherwise."}
+            error = {
+                "message": f"This fails with {found}.",
+                "parameter": None,
+                "expected": None,
+                "cure": "Do otherwise.",
+            }
             route.fulfill(status=found, json={"error": error})
         else:
             route.fulfill(json=found)

@@ -18,7 +18,10 @@ _RUN = "0" * 16
 COUNTED = """() => {
   const plain = CanvasRenderingContext2D.prototype.putImageData;
   window.painted = 0;
-  CanvasRenderingContext2D.prototype.putImageData = function (...all) { window.painted += 1; return plain.apply(this, all); };
+  CanvasRenderingContext2D.prototype.putImageData = function (...all) {
+    window.painted += 1;
+    return plain.apply(this, all);
+  };
 }"""
 
 
@@ -98,7 +101,9 @@ def main() -> None:
     with launched() as browser:
         for zoomed in (False, True):
             where = "zoomed in" if zoomed else "nearly whole"
-            print(f"{N_ROWS:,} rows, {where}: {frames_a_second(browser, zoomed=zoomed):.0f} frames a second while dragged")
+            print(
+                f"{N_ROWS:,} rows, {where}: {frames_a_second(browser, zoomed=zoomed):.0f} frames a second while dragged"
+            )
 
 
 if __name__ == "__main__":

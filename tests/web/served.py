@@ -1,0 +1,26 @@
+"""A workbench that runs as users run it, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Start `newfound serve` on a free port, and yield its address."""
+    command = [sys.executable, "-m", "newfound", "serve", "--port", "0", "--workdir", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"http://[^\s/]+", line)
+            assert found is not None, line + process.stdout.read()
+            yield found[0]
+        finally:
+            process.terminate()
+            process.communicate(timeout=20)
