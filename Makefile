@@ -10,7 +10,7 @@ MEASURED_OPEN_WORLD := build/open_world
 WHEELS ?= wheels
 MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 
-.PHONY: install browser demo docs test coverage test-slow lint audit speed frames paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
+.PHONY: install browser demo docs test coverage test-slow lint audit release-check install-check lowest-check speed frames paper paper-page label-free label-free-page open-world open-world-page mixed research-page clean
 
 install: $(VENV)/.installed-all
 
@@ -61,6 +61,22 @@ lint: install
 audit: | $(VENV)/bin/python
 	@test -x build/audit/bin/pip-audit || { $(BIN)/python -m venv build/audit && build/audit/bin/pip install --quiet --disable-pip-version-check --retries 0 --timeout 5 pip-audit; }
 	build/audit/bin/pip-audit --no-deps --disable-pip --progress-spinner off --timeout 5 --requirement constraints.txt
+
+# Wheels and source archives of both packages, into dist, as PyPI would accept them. Its tools are pinned and stay apart.
+release-check: | $(VENV)/bin/python
+	@test -x build/release/bin/twine || { $(BIN)/python -m venv build/release && build/release/bin/pip install --quiet --disable-pip-version-check -c constraints.txt build twine; }
+	rm -rf dist
+	PIP_CONSTRAINT=$(abspath constraints.txt) build/release/bin/python -m build --outdir dist .
+	PIP_CONSTRAINT=$(abspath constraints.txt) build/release/bin/python -m build --outdir dist laboratory
+	build/release/bin/twine check --strict dist/*
+
+# The wheel in clean environments, without extras and with each of them. It needs a network, minutes and gigabytes.
+install-check: release-check
+	$(PYTHON) -m tests.release.installing dist
+
+# A part of the tests with the oldest versions that pyproject.toml allows. It needs a network, minutes and gigabytes.
+lowest-check:
+	$(PYTHON) -m tests.release.lowest build/lowest
 
 speed: install
 	$(BIN)/python -m newfound_lab.runner.speed

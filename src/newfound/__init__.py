@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.registry import BUILT_IN
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {entry.class_name: entry.module for entry in BUILT_IN} | {
     "BaseDiscoverer": "newfound.discoverers.base",
