@@ -83,6 +83,13 @@ def check_export():
     assert np.abs(given - model.predict_proba(X)).max() < 1e-5
 
 
+def check_web():
+    from newfound.web.app import create_app
+
+    assert len(create_app(HERE / "bench").openapi()["paths"]) > 10
+    assert (Path(nf.__file__).parent / "web" / "static" / "index.html").exists()
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
