@@ -15,7 +15,7 @@ MNIST_LABEL_FREE := benchmarks/results/label_free_mnist.jsonl
 install: $(VENV)/.installed-all
 
 $(VENV)/.installed-all: $(INPUTS) | $(VENV)/bin/python
-	$(PIP) -e '.[plot,data,tune,excel,export,web,dev,docs]' -e ./laboratory
+	$(PIP) -e '.[plot,data,tune,excel,export,scale,web,dev,docs]' -e ./laboratory
 	@touch $@ $(VENV)/.installed-demo
 
 $(VENV)/.installed-demo: $(INPUTS) | $(VENV)/bin/python
@@ -40,7 +40,7 @@ browser:
 	@command -v chromium >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core; } >/dev/null
 
 test: install
-	$(BIN)/python -m pytest -n 2 $(if $(COVERAGE),--cov --cov-report=)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(COVERAGE),--cov --cov-report=)
 	$(if $(COVERAGE),@$(BIN)/coverage report --skip-covered --sort=cover | awk 'NR <= 12 || /^TOTAL/')
 
 # The same tests, and in the end the share of lines that they run: the ten files with the least of it, and the total.
@@ -49,7 +49,7 @@ coverage:
 	$(MAKE) test COVERAGE=1
 
 test-slow: install
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 
 lint: install
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ EXTRAS = {
     "pandas": "data",
     "pyarrow": "data",
     "python_multipart": "web",
+    "ray": "scale",
     "uvicorn": "web",
 }
 """The extra of newfound's that brings each package."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from newfound.errors import InputError
 from newfound.learning import shards
 from newfound.learning.shards import Shards, parts_of
 from newfound.tables.layout import Layout
@@ -56,3 +57,10 @@ def test_shards_are_loaded_each_time_and_tables_in_memory_are_kept(tmp_path: Pat
         parts = parts_of(tasks, total)
         assert [parts[0], parts[0]] == [6.0, 6.0]
         assert len(made) == n_made
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    kept = Shards(tmp_path, Layout(("a",), np.arange(1), np.zeros(1, dtype=bool)), 4, torch.device("cpu"))
+    (tmp_path / "0.rows").symlink_to("/dev/full")
+    with pytest.raises(InputError, match=r"No space left on device\)\. Make room there, or .* TMPDIR"):
+        kept.add(np.arange(4.0)[:, None], np.zeros(4, dtype=np.int64))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from newfound.discoverers.fitted import Discovery
@@ -23,7 +24,7 @@ from newfound.learning.shards import Shards
 from newfound.learning.trainer import Trained
 from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.tables import TableEncoder
-from newfound.tables.streams import is_stream, open_stream, summarise
+from newfound.tables.streams import Summary, is_stream, open_stream, summarise
 from newfound.tables.task import DiscoveryTask
 
 
@@ -44,32 +45,37 @@ class PackedDiscoverer(NetworkDiscoverer):
     def _fit(self, X: Any, y: Any, calibrate: bool, checkpoints: Checkpoints | None = None) -> Self:
         if not is_stream(X):
             return super()._fit(X, y, calibrate, checkpoints)
+        encoder = self._encoder_of_stream(y)
+        with open_stream(X, y) as stream:
+            return self._fit_stream(summarise(stream, encoder), calibrate, checkpoints, _train_on_shards)
+
+    def _encoder_of_stream(self, y: Any) -> TableEncoder:
+        """Return the encoder, not fitted, after checks of what a stream needs."""
         if not isinstance(y, str):
             raise InputError.of("y", y, "the name of the column of the labels, where X is read from files or batches")
         if self.unlabelled != "novel":
             cure = "use 'novel', or fit a sample in memory"
             raise InputError.of("unlabelled", self.unlabelled, "'novel' for a table that is read in batches", cure=cure)
         self._check_all_parameters()
-        with open_stream(X, y) as stream:
-            summary = summarise(stream, TableEncoder() if self.encoder is None else self.encoder)
-            return super()._fit(summary, None, calibrate, checkpoints)
+        return TableEncoder() if self.encoder is None else self.encoder
 
-    def _discover(self, prepared: Preparation) -> Discovery:
-        if prepared.stream is None:
-            return super()._discover(prepared)
-        task, summary, device = prepared.task, prepared.stream, pick_device(self.device)
+    def _fit_stream(
+        self, summary: Summary, calibrate: bool, checkpoints: Checkpoints | None, train: StreamTraining
+    ) -> Self:
+        """Fit to a table of which only a sample is in memory."""
+        if not isinstance(calibrate, (bool, np.bool_)):
+            raise InputError.of("calibrate", calibrate, "True or False")
+        prepared = prepare(self, summary, None, calibrate=bool(calibrate), checkpoints=checkpoints)
+        task = prepared.task
         held_out = rows_to_hold_out(task.codes, prepared.rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
-        learned = task.take(np.setdiff1d(np.arange(len(task.rows)), held_out))
-        trainer = self._trainer(self._member_settings())
-        with TemporaryDirectory(prefix="newfound-") as folder:
-            shards = Shards(Path(folder), task.layout, summary.stream.n_rows, device)
-            for rows, codes in summary.encoded(prepared.encoder, without=summary.rows[held_out]):
-                shards.add(rows, codes)
-            discovery = _discovery(trainer.train(learned, prepared.rng, prepared.checkpoints, shards))
+        learned = replace(prepared, task=task.take(np.setdiff1d(np.arange(len(task.rows)), held_out)))
+        with threads_for_table(*task.rows.shape):
+            discovery = _discovery(train(self, learned, summary.rows[held_out]))
         temperature = 1.0
         if len(held_out):
             temperature = fit_temperature(discovery.state.proba(task.rows[held_out]), task.codes[held_out])
-        return replace(discovery, temperature=temperature, facts={"sampled_rows_": summary.rows})
+        facts = {"sampled_rows_": summary.rows}
+        return self._conclude(prepared, replace(discovery, temperature=temperature, facts=facts))
 
     def _learn_from(self, task: DiscoveryTask, prepared: Preparation) -> Discovery:
         trainer = self._trainer(self._member_settings())
@@ -84,6 +90,21 @@ class PackedDiscoverer(NetworkDiscoverer):
 
 
 D = TypeVar("D", bound=PackedDiscoverer)
+
+StreamTraining = Callable[[PackedDiscoverer, Preparation, NDArray[np.int64]], Trained]
+"""Trains a discoverer on a stream of which the task is a sample, without the rows at some places."""
+
+
+def _train_on_shards(discoverer: PackedDiscoverer, prepared: Preparation, without: NDArray[np.int64]) -> Trained:
+    """Train in this process, on shards in a temporary folder."""
+    summary, task = prepared.stream, prepared.task
+    assert summary is not None
+    trainer = discoverer._trainer(discoverer._member_settings())
+    with TemporaryDirectory(prefix="newfound-") as folder:
+        shards = Shards(Path(folder), task.layout, summary.stream.n_rows, pick_device(discoverer.device))
+        for rows, codes in summary.encoded(prepared.encoder, without):
+            shards.add(rows, codes)
+        return trainer.train(task, prepared.rng, prepared.checkpoints, shards)
 
 
 def fit_together(discoverers: Sequence[D], X: Any, y: Any) -> list[D]:

@@ -22,10 +22,11 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from newfound.errors import InputError, warn_user
+from newfound.learning.peers import Peer
 from newfound.staging import clear_leftovers
 from newfound.writing import replacing
 
-FORMAT = 1
+FORMAT = 2
 
 _KEY = "newfound"
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
@@ -54,11 +55,19 @@ class Checkpoints:
     resume : bool
         Whether to go on from a checkpoint that is there. If not, the training starts anew, and its first checkpoint
         takes the place of all that are there.
+    settings : dict, optional
+        Texts of what the training follows from besides the discoverer's parameters.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], every: float = 60.0, resume: bool = True) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        every: float = 60.0,
+        resume: bool = True,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = Path(folder)
-        self._every, self._resume = every, resume
+        self._every, self._resume, self._settings = every, resume, dict(settings or {})
         self._due = time.monotonic() + every
         self._belongs: dict[str, Any] = {}  # what every file says of the fit
         self._good: list[Path] = []  # files that can be read, the oldest first
@@ -66,7 +75,7 @@ class Checkpoints:
         self._finished: list[Snapshot] = []  # results of stages, of this process or of the checkpoint
         self._now: Snapshot | None = None  # the stage that was under way in the checkpoint
         self._n_entered = 0
-        self._warned = False
+        self.warning: str | None = None  # that was given
         self.progress: dict[str, Any] | None = None  # `Progress.state` of the checkpoint
 
     # ---- reading
@@ -88,21 +97,43 @@ class Checkpoints:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             clear_leftovers(self.folder)
-            numbers = sorted(int(match[1]) for path in self.folder.iterdir() if (match := _NAME.fullmatch(path.name)))
+            paths = self._files()
         except OSError as error:
             problem = f"which cannot be used as a folder ({error.strerror or error})"
             raise InputError.of("checkpoint_dir", str(self.folder), problem=problem) from error
+        parameters = {**run.get("parameters", {}), **self._settings}
+        generator = _plain(rng.get_state(legacy=False))
+        self._belongs = {"format": FORMAT, "run": {**run, "parameters": parameters}, "generator": generator}
+        found = self._newest(paths) if self._resume else None
+        if found is not None:
+            self._check(found[1])
+            self._go_on_from(*found)
+            rng.set_state(self._belongs["generator"])
+
+    def of_peer(self, peer: Peer) -> Checkpoints:
+        """Open the same checkpoints for a peer, perhaps in another process: only the first reads and writes files."""
+        own = Checkpoints(self.folder, self._every)
+        own._belongs = dict(self._belongs)
+        found = own._newest(own._files()) if peer.is_first else None
+        found = peer.from_first(found)
+        if found is not None:
+            own._go_on_from(*found)
+        return own
+
+    def clear(self) -> None:
+        """Delete all checkpoints that are there."""
+        for path in self._files():
+            path.unlink(missing_ok=True)
+
+    def _files(self) -> list[Path]:
+        """Return all checkpoints, the newest first; the next one gets a higher number."""
+        names = (path.name for path in self.folder.iterdir())
+        numbers = sorted((int(match[1]) for name in names if (match := _NAME.fullmatch(name))), reverse=True)
         self._number = max(numbers, default=0)
-        self._belongs = {"format": FORMAT, "run": dict(run), "generator": _plain(rng.get_state(legacy=False))}
-        if not self._resume:
-            return
-        found = self._newest([self._path(number) for number in reversed(numbers)])
-        if found is None:
-            return
-        tensors, facts = found
-        self._check(facts)
+        return [self._path(number) for number in numbers]
+
+    def _go_on_from(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
         self._belongs["generator"] = facts["generator"]
-        rng.set_state(facts["generator"])
         self.progress = facts["progress"]
         self._finished = [
             Snapshot(within(tensors, str(stage)), result) for stage, result in enumerate(facts["finished"])
@@ -120,6 +151,11 @@ class Checkpoints:
         return now, False
 
     # ---- writing
+
+    @property
+    def after_every_step(self) -> bool:
+        """Whether it is always time for a checkpoint."""
+        return self._every == 0
 
     @property
     def is_due(self) -> bool:
@@ -149,13 +185,13 @@ class Checkpoints:
                 if _NAME.fullmatch(old.name) and old not in self._good:
                     old.unlink(missing_ok=True)
         except OSError as error:
-            if not self._warned:
+            if self.warning is None:
                 reason = error.strerror or error
-                warn_user(
+                self.warning = (
                     f"A checkpoint could not be written to {self.folder} ({reason}). The training goes on; until one "
                     "can be written, the last checkpoint is the one to go on from."
                 )
-            self._warned = True
+                warn_user(self.warning)
         self._due = time.monotonic() + self._every
 
     def finish(self, result: Snapshot, progress: dict[str, Any]) -> None:

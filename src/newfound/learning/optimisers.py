@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -39,10 +39,13 @@ class AdamW:
     ----------
     lr : float
         The learning rate of the next step.
+    before_step : callable or None
+        Is shown the gradients before each step, and may change them in place.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], lr: float) -> None:
         self.parameters, self.lr = list(parameters), lr
+        self.before_step: Callable[[list[Tensor]], None] | None = None
         self._moments: dict[int, dict[str, Tensor]] = {}
 
     def zero_grad(self) -> None:
@@ -54,6 +57,8 @@ class AdamW:
     def step(self) -> None:
         """Go a step along the gradients; parameters without one stay as they are."""
         moved = [(place, one, one.grad) for place, one in enumerate(self.parameters) if one.grad is not None]
+        if self.before_step is not None:
+            self.before_step([gradient for _, _, gradient in moved])
         moments = [self._moments_of(place) for place, _, _ in moved]
         step_all(
             [one for _, one, _ in moved],

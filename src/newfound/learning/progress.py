@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from newfound.learning.checkpoints import Checkpoints
+from newfound.learning.peers import Peer
 from newfound.progress import ProgressBar
 
 
@@ -26,6 +27,8 @@ class Progress:
         0 is silent, 1 shows a bar with stage, epoch, losses and time left.
     checkpoints : Checkpoints or None
         Where the training is kept while it goes on; it begins with the history that is found there.
+    peer : Peer or None
+        Who this is among several trainings that take every step together.
 
     Attributes
     ----------
@@ -34,14 +37,20 @@ class Progress:
         epoch's steps and the members. ``pandas.DataFrame(history)`` makes a table of it.
     """
 
-    def __init__(self, total_epochs: int, verbose: int = 0, checkpoints: Checkpoints | None = None) -> None:
+    def __init__(
+        self,
+        total_epochs: int,
+        verbose: int = 0,
+        checkpoints: Checkpoints | None = None,
+        peer: Peer | None = None,
+    ) -> None:
         self.history: list[dict[str, Any]] = []
-        self.checkpoints = checkpoints
+        self.checkpoints, self.peer = checkpoints, peer
         self._member_losses: list[dict[str, Tensor]] = []
         self._start = time.perf_counter()
         self._bar = ProgressBar(total_epochs, shown=bool(verbose))
         if checkpoints is not None:
-            self._restore(checkpoints.progress)
+            self.restore(checkpoints.progress)
 
     def __enter__(self) -> Self:
         self._bar.__enter__()
@@ -103,7 +112,7 @@ class Progress:
             "seconds": time.perf_counter() - self._start,
         }
 
-    def _restore(self, state: Mapping[str, Any] | None) -> None:
+    def restore(self, state: Mapping[str, Any] | None) -> None:
         """Go on from what `state` returned."""
         if state is None:
             return

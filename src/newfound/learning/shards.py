@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from newfound.errors import InputError
 from newfound.tables.layout import Layout
 
 SHARD_ROWS = 1 << 17
@@ -72,17 +73,22 @@ class Shards(LazyList[TensorTask]):
         super().__init__(max(1, -(-n_rows // most)), self.load)
         self._generator = np.random.default_rng(1)  # not the user's seed: shards are a part of reading the table
 
-    def add(self, rows: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+    def add(self, rows: NDArray[np.floating[Any]], codes: NDArray[np.int64]) -> None:
         """Distribute rows (n, d) and their codes (n,) over the shards."""
-        single = rows.astype(np.float32)
+        single = rows.astype(np.float32, copy=False)
         places = self._generator.integers(len(self), size=len(rows))
         order = np.argsort(places, kind="stable")
         bounds = np.searchsorted(places[order], np.arange(len(self) + 1))
         for shard in range(len(self)):
             own = order[bounds[shard] : bounds[shard + 1]]
             for path, array in ((self._rows(shard), single), (self._codes(shard), codes)):
-                with path.open("ab") as file:
-                    array[own].tofile(file)
+                try:
+                    with path.open("ab") as file:
+                        file.write(np.ascontiguousarray(array[own]).data)
+                except OSError as error:
+                    problem = f"The encoded rows cannot be written to {self._folder} ({error.strerror or error})."
+                    cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
+                    raise InputError(f"{problem} {cure}", cure=cure) from error
 
     def load(self, place: int) -> TensorTask:
         """Load a shard."""

@@ -24,6 +24,7 @@ from newfound.learning.fitted import (
     parameters_of,
 )
 from newfound.learning.members import MemberSettings
+from newfound.learning.peers import Peer
 from newfound.learning.progress import Progress
 from newfound.learning.self_training import SelfTrainingSettings, confident_classes, train_classifier
 from newfound.learning.shards import Shards, TensorTask
@@ -127,12 +128,17 @@ class PackedTrainer(ABC):
         seeds: list[int],
         checkpoints: Checkpoints | None = None,
         shards: Shards | None = None,
+        peer: Peer | None = None,
     ) -> tuple[dict[str, Tensor], Progress]:
-        """Train a member for each seed; returns the parameters of all of them, (n_members, ...) each."""
-        streams = MemberStreams(seeds, device=self.device)
+        """Train a member for each seed; returns the parameters of all of them, (n_members, ...) each.
+
+        Where there are peers, each trains on shards of its own, with draws that follow from the seeds and its place.
+        """
+        own_seeds = seeds if peer is None or peer.is_first else [_seed_of(seed, peer.place) for seed in seeds]
+        streams = MemberStreams(own_seeds, device=self.device)
         network = self._new_network(task.rows.shape[1], task.n_known, task.n_novel, streams)
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
-        progress = Progress(n_epochs, self.settings["verbose"], checkpoints)
+        progress = Progress(n_epochs, self.settings["verbose"], checkpoints, peer)
         with progress, keeping_what_was_learned(progress.history):
             self.teach(network, [self._on_device(task)] if shards is None else shards, streams, progress)
         return parameters_of(network), progress
@@ -215,6 +221,10 @@ class PackedTrainer(ABC):
                 train_classifier(network, x, torch.as_tensor(taught, device=self.device), settings, streams, progress)
                 taught_state = self.freeze(parameters_of(network), task.n_known, task.n_novel)
         return taught_state
+
+
+def _seed_of(seed: int, place: int) -> int:
+    return int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from newfound.discoverers.base import BaseDiscoverer
@@ -14,6 +14,7 @@ from newfound.tables.streams import is_stream, open_stream
 from newfound.writing import replacing
 
 _OURS = ("class", "probability")
+_PURPOSE = "A table that is read batch by batch"
 
 
 def predict_parquet(
@@ -47,30 +48,40 @@ def predict_parquet(
     model._check_is_fitted()
     if not is_stream(source):
         raise InputError.of("source", type(source).__name__, "a path, or an iterator of batches of pyarrow")
-    arrow = load_extra("pyarrow", "A table that is read batch by batch")
-    parquet = load_extra("pyarrow.parquet", "A table that is read batch by batch")
-    n_rows = 0
-    with open_stream(source, None) as stream, replacing(os.fspath(path)) as fresh:
-        writer = None
+    with open_stream(source, None) as stream:
+        return write_tables((predicted(model, table, keep) for table, _ in stream.batches()), path)
+
+
+def predicted(model: BaseDiscoverer, table: Any, keep: Sequence[str]) -> Any:
+    """Return a pyarrow table with the class of each row of one, its probability, and what was to be kept."""
+    arrow = load_extra("pyarrow", _PURPOSE)
+    check_kept(keep, table.column_names)
+    proba = model.predict_proba(table)
+    columns = {name: table[name] for name in keep}
+    columns["class"] = arrow.array(model.classes_[proba.argmax(axis=1)].tolist())
+    columns["probability"] = arrow.array(proba.max(axis=1))
+    return arrow.table(columns)
+
+
+def write_tables(tables: Iterable[Any], path: str | os.PathLike[str]) -> int:
+    """Write tables of pyarrow one below the other as a Parquet file, which appears as a whole; returns its rows."""
+    parquet = load_extra("pyarrow.parquet", _PURPOSE)
+    n_rows, writer = 0, None
+    with replacing(os.fspath(path)) as fresh:
         try:
-            for table, _ in stream.batches():
-                _check_kept(keep, table.column_names)
-                proba = model.predict_proba(table)
-                columns = {name: table[name] for name in keep}
-                columns["class"] = arrow.array(model.classes_[proba.argmax(axis=1)].tolist())
-                columns["probability"] = arrow.array(proba.max(axis=1))
-                batch = arrow.table(columns)
+            for table in tables:
                 if writer is None:
-                    writer = parquet.ParquetWriter(fresh, batch.schema)
-                writer.write_table(batch)
-                n_rows += batch.num_rows
+                    writer = parquet.ParquetWriter(fresh, table.schema)
+                writer.write_table(table)
+                n_rows += table.num_rows
         finally:
             if writer is not None:
                 writer.close()
     return n_rows
 
 
-def _check_kept(keep: Sequence[str], names: Sequence[str]) -> None:
+def check_kept(keep: Sequence[str], names: Sequence[str]) -> None:
+    """Raise InputError for columns to keep that are not there, or have the name of one of the result."""
     for name in keep:
         if name not in names:
             cure = f"name some of its columns: {shown(list(names), 200)}"

@@ -28,15 +28,21 @@ class Moments:
 
     def add(self, numbers: NDArray[np.float64]) -> None:
         """Add numbers, shape (m,), none missing."""
-        if not len(numbers):
+        if len(numbers):
+            mean = float(numbers.mean())
+            squares = float(np.square(numbers - mean).sum())
+            self.merge(Moments(len(numbers), mean, squares, float(numbers.min()), float(numbers.max())))
+
+    def merge(self, other: Moments) -> None:
+        """Add the numbers that others are the moments of."""
+        if not other.n:
             return
         # Two batches have the moments of both, and the distance between their means (Chan et al.).
-        n, mean = self.n + len(numbers), float(numbers.mean())
-        between = mean - self.mean
-        self.squares += float(np.square(numbers - mean).sum()) + between**2 * self.n * len(numbers) / n
-        self.mean += between * len(numbers) / n
+        n, between = self.n + other.n, other.mean - self.mean
+        self.squares += other.squares + between**2 * self.n * other.n / n
+        self.mean += between * other.n / n
         self.n = n
-        self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
     @property
     def spread(self) -> float:
@@ -58,6 +64,11 @@ class TextCounts:
             self.is_exact = False
             least = self.counts.most_common(MAX_TEXTS + 1)[-1][1]
             self.counts = Counter({text: n - least for text, n in self.counts.items() if n > least})
+
+    def merge(self, other: TextCounts) -> None:
+        """Add the counts of other rows."""
+        self.is_exact = self.is_exact and other.is_exact
+        self.add(other.counts)
 
 
 @dataclass
@@ -93,3 +104,10 @@ class ColumnStatistics:
             self.moments.add(signed_log(finite) if scaling == "signed_log" else finite)
         elif values.dtype == object and not cells.holds_booleans(values):
             self.texts.add(Counter(cells.as_texts(present)))
+
+    def merge(self, other: ColumnStatistics) -> None:
+        """Add what is known of other cells of the column."""
+        self.n_missing += other.n_missing
+        self.moments.merge(other.moments)
+        self.plain.merge(other.plain)
+        self.texts.merge(other.texts)

@@ -1,6 +1,6 @@
 """Tables that are larger than memory: read batch by batch, as often as needed."""
 
-from newfound.tables.streams.source import TableStream, is_stream, open_stream
-from newfound.tables.streams.summary import Summary, summarise
+from newfound.tables.streams.source import Piece, TableStream, is_stream, open_stream
+from newfound.tables.streams.summary import Summary, summarise, summarise_piece
 
-__all__ = ["Summary", "TableStream", "is_stream", "open_stream", "summarise"]
+__all__ = ["Piece", "Summary", "TableStream", "is_stream", "open_stream", "summarise", "summarise_piece"]

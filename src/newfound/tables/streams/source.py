@@ -19,8 +19,31 @@ from newfound.tables.cells import shown
 BATCH_ROWS = 65_536
 """Rows that are read at a time."""
 
+PIECE_ROWS = 1 << 18
+"""Rows of a piece at most, but for those of one row group."""
+
 _INDEX = re.compile(r"__index_level_\d+__")  # how pandas stores the numbers of its rows
 _PURPOSE = "A table that is read batch by batch"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a table that follow each other, which can be read on their own.
+
+    Attributes
+    ----------
+    path : Path
+    groups : tuple of int
+        Row groups of the file.
+    start : int
+        Place of the first row in the table.
+    n_rows : int
+    """
+
+    path: Path
+    groups: tuple[int, ...]
+    start: int
+    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -40,8 +63,36 @@ class TableStream:
     target: str | None
     n_rows: int
 
-    def batches(self) -> Iterator[tuple[Any, list[Any] | None]]:
-        """Read the rows from the first to the last.
+    def column_names(self) -> list[str]:
+        """Names of the columns, that of the labels among them."""
+        parquet = load_extra("pyarrow.parquet", _PURPOSE)
+        with _reading(self.paths[0]):
+            names: list[str] = parquet.read_schema(self.paths[0]).names
+        return names
+
+    def pieces(self) -> list[Piece]:
+        """Cut the table into pieces of at most `PIECE_ROWS` rows, or of one row group where that has more."""
+        parquet = load_extra("pyarrow.parquet", _PURPOSE)
+        pieces, start = [], 0
+        for path in self.paths:
+            with _reading(path):
+                metadata = parquet.ParquetFile(path).metadata
+            groups: list[int] = []
+            n_rows = 0
+            for group in range(metadata.num_row_groups):
+                size = metadata.row_group(group).num_rows
+                if groups and n_rows + size > PIECE_ROWS:
+                    pieces.append(Piece(path, tuple(groups), start, n_rows))
+                    groups, start, n_rows = [], start + n_rows, 0
+                groups.append(group)
+                n_rows += size
+            if n_rows:
+                pieces.append(Piece(path, tuple(groups), start, n_rows))
+                start += n_rows
+        return pieces
+
+    def batches(self, piece: Piece | None = None) -> Iterator[tuple[Any, list[Any] | None]]:
+        """Read the rows of a piece, or of the table, from the first to the last.
 
         Yields
         ------
@@ -52,9 +103,10 @@ class TableStream:
         """
         arrow = load_extra("pyarrow", _PURPOSE)
         parquet = load_extra("pyarrow.parquet", _PURPOSE)
-        for path in self.paths:
+        groups = None if piece is None else list(piece.groups)
+        for path in self.paths if piece is None else [piece.path]:
             with _reading(path):
-                for batch in parquet.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS):
+                for batch in parquet.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
                     table = arrow.Table.from_batches([batch])
                     table = table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
                     if self.target is None:

@@ -14,9 +14,10 @@ from newfound.extras import load_extra
 from newfound.tables.encoder import TableEncoder
 from newfound.tables.frame import Table, as_table
 from newfound.tables.labels import UNLABELLED, Labels, read_labels
+from newfound.tables.scaling import NumericScaling
 from newfound.tables.schema import MIN_IDENTIFIER_ROWS
 from newfound.tables.statistics import ColumnStatistics
-from newfound.tables.streams.source import TableStream
+from newfound.tables.streams.source import Piece, TableStream
 
 SAMPLE_ROWS = 50_000
 """Rows of the sample, but for those of rare classes."""
@@ -66,9 +67,9 @@ class Summary:
         return np.append(places, UNLABELLED)[found.codes]
 
     def encoded(
-        self, encoder: TableEncoder, without: NDArray[np.int64]
+        self, encoder: TableEncoder, without: NDArray[np.int64], piece: Piece | None = None
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
-        """Read the stream once more.
+        """Read the stream, or a piece of it, once more.
 
         Parameters
         ----------
@@ -76,6 +77,7 @@ class Summary:
             Fitted.
         without : ndarray of int64
             Places of rows that are left out.
+        piece : Piece, optional
 
         Yields
         ------
@@ -83,8 +85,8 @@ class Summary:
             Encoded.
         codes : ndarray of shape (n,), int64
         """
-        start = 0
-        for table, labels in self.stream.batches():
+        start = 0 if piece is None else piece.start
+        for table, labels in self.stream.batches(piece):
             rows = encoder.transform_table(as_table(table))
             codes = self.codes_of([None] * len(rows) if labels is None else labels)
             kept = ~np.isin(np.arange(start, start + len(rows)), without)
@@ -105,28 +107,81 @@ def summarise(stream: TableStream, encoder: TableEncoder) -> Summary:
     encoder : TableEncoder
         Not fitted; says how numbers will be scaled.
     """
-    sampler = _Sampler()
-    statistics: dict[str, ColumnStatistics] = {}
-    for table, labels in stream.batches():
-        cells = as_table(table)
-        for name, values in cells.columns.items():
-            statistics.setdefault(name, ColumnStatistics()).add(values, name, encoder.numeric_scaling)
-        sampler.add(table, [None] * table.num_rows if labels is None else labels)
-    return sampler.summary(stream, statistics)
+    found = PartSummary(encoder.numeric_scaling, np.random.default_rng(0))
+    found.read(stream)
+    return found.summary(stream)
+
+
+def summarise_piece(stream: TableStream, piece: Piece, encoder: TableEncoder) -> PartSummary:
+    """Read a piece of a stream; what is found in all of them can be merged, in their order, to a summary."""
+    found = PartSummary(encoder.numeric_scaling, np.random.default_rng([0, piece.start]))
+    found.sampler.begin(piece.start, stream.n_rows)
+    found.read(stream, piece)
+    return found
+
+
+class PartSummary:
+    """What is known of a table, or of a part of it.
+
+    Parameters
+    ----------
+    scaling : {"standard", "signed_log", "quantile", "none"}
+        How numbers will be scaled.
+    generator : numpy.random.Generator
+        Draws the sample. Not from the user's seed: it is a part of reading the table, and the same for all seeds.
+    """
+
+    def __init__(self, scaling: NumericScaling, generator: np.random.Generator) -> None:
+        self._scaling = scaling
+        self.sampler = _Sampler(generator)
+        self._statistics: dict[str, ColumnStatistics] = {}
+
+    def read(self, stream: TableStream, piece: Piece | None = None) -> None:
+        """Read a stream, or a piece of it."""
+        for table, labels in stream.batches(piece):
+            cells = as_table(table)
+            for name, values in cells.columns.items():
+                self._statistics.setdefault(name, ColumnStatistics()).add(values, name, self._scaling)
+            self.sampler.add(table, [None] * table.num_rows if labels is None else labels)
+
+    def merge(self, following: PartSummary) -> None:
+        """Add what was found in the part that follows."""
+        for name, statistics in following._statistics.items():
+            self._statistics.setdefault(name, ColumnStatistics()).merge(statistics)
+        self.sampler.merge(following.sampler)
+
+    def summary(self, stream: TableStream) -> Summary:
+        """Return what was found in the whole stream."""
+        return self.sampler.summary(stream, self._statistics)
 
 
 class _Sampler:
     """Keeps the rows with the smallest random keys, and of each class the rows with the smallest among its own."""
 
-    def __init__(self) -> None:
-        # Not the user's seed: the sample is a part of reading the table, and the same for all seeds.
-        self._generator = np.random.default_rng(0)
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
         self._n_rows = 0
         self._tables: list[Any] = []
         self._rows, self._keys = np.empty(0, dtype=np.int64), np.empty(0)
         self._labels: list[Any] = []
         self._limit = np.inf
         self._classes: Counter[Any] = Counter()
+
+    def begin(self, start: int, n_rows: int) -> None:
+        """Begin with a row within a table of so many: of larger keys there will be enough."""
+        self._n_rows = start
+        self._limit = 2 * SAMPLE_ROWS / n_rows if n_rows > 2 * SAMPLE_ROWS else np.inf
+
+    def merge(self, following: _Sampler) -> None:
+        """Add the rows of the sampler of the part that follows."""
+        self._tables += following._tables
+        self._rows = np.concatenate([self._rows, following._rows])
+        self._keys = np.concatenate([self._keys, following._keys])
+        self._labels += following._labels
+        self._classes.update(following._classes)
+        self._n_rows = following._n_rows
+        if len(self._rows) > 2 * SAMPLE_ROWS:
+            self._compact()
 
     def add(self, table: Any, labels: list[Any]) -> None:
         """Look at a batch: a pyarrow table and its labels."""

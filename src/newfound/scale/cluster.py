@@ -1,0 +1,152 @@
+"""A cluster of Ray: one that is started for the moment, or one that is there already."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
+
+from newfound.errors import InputError, NewfoundError
+from newfound.extras import load_extra
+
+T = TypeVar("T")
+
+_PURPOSE = "Work on many machines"
+_WIDTH = 300  # of what a message quotes
+
+
+@contextmanager
+def cluster(address: str | None = None) -> Iterator[Any]:
+    """Connect to a cluster, and return the module `ray`.
+
+    Parameters
+    ----------
+    address : str or None
+        Such as "auto" or "ray://head:10001". None starts a cluster of this machine alone, which ends with the context.
+        Where this process has called ``ray.init`` before, that cluster is used in any case, and left as it is.
+
+    Raises
+    ------
+    InputError
+        If there is no cluster at the address.
+    MissingExtraError
+        If Ray is not installed.
+    """
+    if address is not None and not isinstance(address, str):
+        raise InputError.of("address", address, "None, or the address of a cluster such as 'ray://head:10001'")
+    ray = load_extra("ray", _PURPOSE)
+    if ray.is_initialized():
+        with _one_line_errors(ray):
+            yield ray
+        return
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
+    settings = {"include_dashboard": False} if address is None else {}
+    try:
+        ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False, **settings)
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        problem = f"where no cluster answers ({one_line(error)})"
+        raise InputError.of("address", address, problem=problem) from error
+    try:
+        with _one_line_errors(ray):
+            yield ray
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _one_line_errors(ray: Any) -> Iterator[None]:
+    """Raise what a task raised, rather than what Ray makes of it."""
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        cause = cause_of(error)
+        if isinstance(cause, NewfoundError):
+            raise cause from None
+        raise NewfoundError(f"The work on Ray failed: {one_line(cause)}.") from error
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Return what an error of Ray was made of."""
+    cause = getattr(error, "cause", None)
+    return cause_of(cause) if isinstance(cause, BaseException) else error
+
+
+def one_line(error: BaseException) -> str:
+    """Spell an error in one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+
+
+class RayExecutor(Executor):
+    """Runs functions as tasks of a cluster; an executor as those of ``concurrent.futures``.
+
+    Seeds, candidates, settings of `newfound.tune` or anything else that takes its time runs side by side. A task whose
+    process or machine is lost is run again on another one.
+
+    Parameters
+    ----------
+    address : str or None, default=None
+        Such as "auto" or "ray://head:10001". None starts a cluster of this machine alone, which ends with the executor.
+        Where this process has called ``ray.init`` before, that cluster is used in any case.
+    n_cpus, n_gpus : float, default=1, 0
+        What each task takes of the machine it runs on.
+
+    Examples
+    --------
+    >>> from newfound.scale import RayExecutor
+    >>> with RayExecutor() as machines:  # doctest: +SKIP
+    ...     fitted = list(machines.map(lambda seed: TabularNCD(3, random_state=seed).fit(X, y), range(10)))
+    """
+
+    def __init__(self, address: str | None = None, *, n_cpus: float = 1, n_gpus: float = 0) -> None:
+        self._cluster = cluster(address)
+        self._ray = self._cluster.__enter__()
+        self._task = self._ray.remote(_call).options(num_cpus=n_cpus, num_gpus=n_gpus)
+        self._is_open = True
+
+    @property
+    def n_workers(self) -> int:
+        """How many tasks the processors of the cluster can run at once."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Run a function with some arguments; returns a future."""
+        if not self._is_open:
+            raise RuntimeError("The executor was shut down.")
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()
+
+        def pass_on(done: Future[T]) -> None:
+            error = done.exception()
+            if error is None:
+                future.set_result(done.result())
+            else:
+                cause = cause_of(error)
+                future.set_exception(
+                    cause if cause is not error else NewfoundError(f"A task failed: {one_line(error)}.")
+                )
+
+        self._task.remote(fn, args, kwargs).future().add_done_callback(pass_on)
+        return future
+
+    def map(
+        self, fn: Callable[..., T], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
+    ) -> Iterator[T]:
+        """Run a function for each item; returns the results in order. What the function holds is sent only once."""
+        return super().map(self._ray.put(fn), *iterables, timeout=timeout, chunksize=chunksize)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the cluster if it was started for this executor."""
+        if self._is_open:
+            self._is_open = False
+            self._cluster.__exit__(None, None, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+
+def _call(function: Callable[..., T], arguments: tuple[Any, ...], named: dict[str, Any]) -> T:
+    return function(*arguments, **named)

@@ -1,0 +1,160 @@
+"""Training, prediction and tasks on a cluster of two workers, one of which is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import newfound as nf
+from newfound.scale import RayExecutor, fit_on_ray, predict_on_ray
+from tests.discoverers.common import SMALL, pbn
+from tests.processes import wait_for
+from tests.scale.common import N, arrays, broken_file, fit_in_process, score, small, write
+
+ray = pytest.importorskip("ray")
+# With `--dist loadgroup` one process of pytest runs them all, on one cluster.
+pytestmark = [*SMALL, pytest.mark.xdist_group("ray"), pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
+_MOST_SECONDS = 240  # of a test, on a machine that is busy
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    os.environ |= {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_worker_niceness": "0",  # or other processes of the tests would come first
+        "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
+        "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
+        "RAY_TRAIN_METRICS_ENABLED": "0",
+    }
+    ray.init(
+        "local",
+        num_cpus=2,
+        object_store_memory=200 * 1024**2,
+        include_dashboard=False,
+        logging_level="ERROR",
+        log_to_driver=False,
+    )
+    yield
+    ray.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def bounded(cluster: None) -> Iterator[None]:
+    """End a test that hangs."""
+
+    def end(*_: Any) -> None:
+        raise TimeoutError(f"not done after {_MOST_SECONDS} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(_MOST_SECONDS)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("ray") / "rows")
+
+
+@pytest.fixture(scope="module")
+def model(rows: Path) -> nf.TabularNCD:
+    return small(epochs=3).fit(rows, "kind")
+
+
+def workers() -> list[int]:
+    """Processes of this test's cluster that train."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"RayTrainWorker" in (process / "cmdline").read_bytes() and _is_ours(int(process.name)):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def _is_ours(pid: int) -> bool:
+    while pid > 1 and pid != os.getpid():
+        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return pid == os.getpid()
+
+
+def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Path, tmp_path: Path) -> None:
+    kept, killed = tmp_path / "kept", []
+
+    def kill() -> None:
+        wait_for(lambda: (kept / "checkpoint-000006.safetensors").exists())
+        killed.append(max(workers()))
+        os.kill(killed[0], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    found = fit_on_ray(small(epochs=12), rows, "kind", n_workers=2, checkpoint_dir=kept, checkpoint_every=0)
+    thread.join()
+    assert killed
+    expected = fit_in_process(small(epochs=12), rows, 2, tmp_path / "one")
+    assert score(found) > 0.9
+    # Two numbers have the same sum in any order; more would differ in their last digits.
+    for name, array in arrays(expected).items():
+        np.testing.assert_allclose(arrays(found)[name], array, rtol=0, atol=1e-5)
+    assert found.labels_.tolist() == expected.labels_.tolist()
+    for one, other in zip(found.history_, expected.history_, strict=True):
+        assert one["stage"] == other["stage"]
+        losses = [name for name in other if name not in ("stage", "seconds")]
+        assert [one[name] for name in losses] == pytest.approx([other[name] for name in losses], abs=1e-5)
+    assert sorted(path.name.partition("-")[0] for path in kept.iterdir()) == ["checkpoint", "checkpoint"]
+
+
+@pytest.mark.slow
+def test_predictions_are_those_of_predict_parquet(model: nf.TabularNCD, rows: Path, tmp_path: Path) -> None:
+    one, many = tmp_path / "one.parquet", tmp_path / "many.parquet"
+    assert nf.predict_parquet(model, rows, one, keep=["width"]) == N
+    assert predict_on_ray(model, rows, many, keep=["width"], n_workers=1) == N
+    assert pq.read_table(many).equals(pq.read_table(one))
+    with pytest.raises(nf.InputError, match="keep"):
+        predict_on_ray(model, rows, many, keep=["weight"], n_workers=1)
+    broken = broken_file(tmp_path / "rows")
+    with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
+        predict_on_ray(model, broken.parent, many, n_workers=1)
+    assert pq.read_table(many).equals(pq.read_table(one))  # the one before
+
+
+def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> None:
+    with RayExecutor() as machines:
+        assert list(machines.map(_square, [1, 2, 3])) == [1, 4, 9]
+        assert machines.submit(_square, 5).result() == 25
+        with pytest.raises(nf.InputError) as refused:
+            machines.submit(_square, -1).result()
+        assert refused.value.parameter == "n"
+        assert machines.n_workers == 2
+    with pytest.raises(RuntimeError, match="shut down"):
+        machines.submit(_square, 1)
+    with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
+        fit_on_ray(small(), broken_file(tmp_path / "rows").parent, "kind")
+    assert ray.is_initialized()  # the cluster was not started by the executor
+
+
+def _square(n: int) -> int:
+    if n < 0:
+        raise nf.InputError.of("n", n, "a number of at least 0")
+    return n * n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [small, pbn])
+def test_one_worker_and_two_agree(make: Any, rows: Path) -> None:
+    two = fit_on_ray(make(), rows, "kind", n_workers=2, batches_per_step=4)
+    one = fit_on_ray(make(), rows, "kind", n_workers=1, batches_per_step=4)
+    other = [nf.read_table(path) for path in sorted(rows.iterdir())]
+    for table in other:
+        np.testing.assert_allclose(one.predict_proba(table), two.predict_proba(table), atol=1e-4)
+    assert one.labels_.tolist() == two.labels_.tolist()
