@@ -453,7 +453,7 @@ def _restore_curation(model: BaseDiscoverer, header: dict[str, Any], arrays: Arr
 
 
 def _class_names() -> str:
-    return ", ".join(sorted(one.class_name for one in registered().values()))
+    return ", ".join(sorted(entry.class_name for entry in registered().values()))
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:

@@ -29,7 +29,7 @@ def printable(text: str) -> str:
 
 def printable_json(text: str) -> str:
     """Return JSON with characters that a terminal would act upon as JSON spells them; letters stay letters."""
-    return _NOT_ASCII.sub(lambda one: one[0] if one[0].isprintable() else json.dumps(one[0])[1:-1], text)
+    return _NOT_ASCII.sub(lambda found: found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1], text)
 
 
 def spreadsheet_safe(text: str) -> str:
@@ -50,5 +50,7 @@ def safe_names(names: Sequence[str], own: Collection[str] = ()) -> list[str]:
     for name in names:
         plain = name if name in given else spreadsheet_safe(name)
         candidates = [plain, *(f"{plain} ({n})" for n in range(2, len(names) + 2))] if plain != name else [name]
-        safe.append(next(one for one in candidates if one == name or one not in {*names, *safe}))
+        safe.append(
+            next(candidate for candidate in candidates if candidate == name or candidate not in {*names, *safe})
+        )
     return safe

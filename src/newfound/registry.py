@@ -64,7 +64,7 @@ BUILT_IN = (
 PLUGINS = "newfound.discoverers"
 """The group of entry points by which installed packages bring discoverers of their own."""
 
-_REGISTERED = {one.method: one for one in BUILT_IN}
+_REGISTERED = {entry.method: entry for entry in BUILT_IN}
 
 D = TypeVar("D", bound="type[BaseDiscoverer]")
 
@@ -139,7 +139,9 @@ def register_discoverer(kind: D, method: str, *, needs_labels: bool | None = Non
     if not isinstance(method, str) or not _METHOD.fullmatch(method):
         raise InputError.of("method", method, "a name of lower-case letters, digits and underscores")
     arguments = list(inspect.signature(kind).parameters.values())
-    if [one.name for one in arguments[:1]] != ["n_novel_classes"] or any(one.default is one.empty for one in arguments):
+    if [argument.name for argument in arguments[:1]] != ["n_novel_classes"] or any(
+        argument.default is argument.empty for argument in arguments
+    ):
         takes = "a class whose constructor takes n_novel_classes first, and has a default for every argument"
         raise InputError.of("kind", kind, takes)
     needs = needs_known_classes(kind) if needs_labels is None else bool(needs_labels)
@@ -161,22 +163,22 @@ def register_discoverer(kind: D, method: str, *, needs_labels: bool | None = Non
 
 def registration_of(kind: type[Any]) -> Registration | None:
     """Return the registration of exactly this class, or None."""
-    return next((one for one in _REGISTERED.values() if _is(one, kind)), None)
+    return next((entry for entry in _REGISTERED.values() if _is(entry, kind)), None)
 
 
 def registration_named(class_name: str) -> Registration | None:
     """Return the registration of the class of this name, or None; installed packages are asked too."""
-    found = next((one for one in _REGISTERED.values() if one.class_name == class_name), None)
+    found = next((entry for entry in _REGISTERED.values() if entry.class_name == class_name), None)
     if found is None:
         load_plugins()
-        found = next((one for one in _REGISTERED.values() if one.class_name == class_name), None)
+        found = next((entry for entry in _REGISTERED.values() if entry.class_name == class_name), None)
     return found
 
 
 def needs_known_classes(kind: type[Any]) -> bool:
     """Whether a discoverer learns from known classes; one that is not registered does what its nearest base does."""
     found = (registration_of(base) for base in kind.__mro__)
-    return next((one.needs_labels for one in found if one is not None), True)
+    return next((entry.needs_labels for entry in found if entry is not None), True)
 
 
 def _is(registration: Registration, kind: type[Any]) -> bool:

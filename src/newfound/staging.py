@@ -132,7 +132,7 @@ def _hold(folder: Path, key: str) -> Staging:
 def clear_leftovers(folder: Path) -> None:
     """Undo what programs of this user that were killed had begun in a folder, and remove their staging folders."""
     try:
-        names = [one for one in os.listdir(folder) if one.startswith(_BEGINNING) and one.endswith(_END)]
+        names = [name for name in os.listdir(folder) if name.startswith(_BEGINNING) and name.endswith(_END)]
     except OSError:
         return
     for name in names:
@@ -216,11 +216,11 @@ def _is_same(path: Path, handle: int) -> bool:
 def _remove(path: Path) -> None:
     """Remove a staging folder; the lock last, so that a removal that is cut short leaves a known leftover."""
     with contextlib.suppress(OSError):
-        for one in os.listdir(path):
-            if one == _NEW:
-                shutil.rmtree(path / one)
-            elif one != _LOCK:
-                (path / one).unlink()
+        for name in os.listdir(path):
+            if name == _NEW:
+                shutil.rmtree(path / name)
+            elif name != _LOCK:
+                (path / name).unlink()
         (path / _LOCK).unlink(missing_ok=True)
         path.rmdir()
 
@@ -260,7 +260,7 @@ def put_all(pairs: Sequence[tuple[Path, Path]], held: Sequence[Staging], *, repl
     try:
         for number, (fresh, target) in enumerate(pairs):
             # a file can be kept by a link on its own file system only
-            beside = next((one for one in held if one.path.parent == target.parent), held[0])
+            beside = next((folder for folder in held if folder.path.parent == target.parent), held[0])
             old = beside.path / f"{_OLD}-{number}" if os.path.lexists(target) else None
             if old is not None:
                 _keep(target, old)

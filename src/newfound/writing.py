@@ -76,8 +76,8 @@ def replacing_all(
         if target.exists() and not (target.is_file() or target.is_dir()):  # a folder is refused by the system
             raise OSError(errno.EINVAL, "It is not a file", str(path))
     with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(staging(one.parent, _key(one) if exclusive else None)) for one in targets]
-        fresh = tuple(one.new / target.name for one, target in zip(held, targets, strict=True))
+        held = [stack.enter_context(staging(target.parent, _key(target) if exclusive else None)) for target in targets]
+        fresh = tuple(folder.new / target.name for folder, target in zip(held, targets, strict=True))
         yield fresh
         pairs = list(zip(fresh, targets, strict=True))
         _complete(pairs)

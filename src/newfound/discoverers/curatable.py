@@ -310,7 +310,7 @@ class Curatable:
     def _places_to_merge(self, classes: Iterable[Any]) -> list[int]:
         if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
             raise InputError.of("classes", classes, "a list of at least two classes")
-        places = [self._place(one) for one in classes]
+        places = [self._place(name) for name in classes]
         n_known = sum(place < len(self.known_classes_) for place in places)
         if len(set(places)) < len(places) or len(places) < 2 or n_known > 1:
             given = [self._name(place) for place in places]
@@ -334,7 +334,7 @@ class Curatable:
             return np.arange(len(self.known_classes_), len(self.classes_))
         if isinstance(accept, (str, bytes)) or not isinstance(accept, Iterable):
             raise InputError.of("accept", accept, "a list of novel classes, or None for all")
-        return np.array(sorted({self._novel_place(one) for one in accept}), dtype=np.intp)
+        return np.array(sorted({self._novel_place(name) for name in accept}), dtype=np.intp)
 
     def _training_codes(self, n_rows: int) -> NDArray[np.int32]:
         """Places of the training rows' classes, for a table of so many rows that is said to be that of `fit`."""

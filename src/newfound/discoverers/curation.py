@@ -223,5 +223,5 @@ def _can_merge(places: Any, novel: range) -> bool:
     """Whether these are places of several classes, ascending, of which only the first may be a known one."""
     if not isinstance(places, list) or len(places) < 2 or any(type(place) is not int for place in places):
         return False
-    ascending = all(one < other for one, other in itertools.pairwise(places))
+    ascending = all(place < other for place, other in itertools.pairwise(places))
     return ascending and places[0] >= 0 and places[1] in novel and places[-1] in novel

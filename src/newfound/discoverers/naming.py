@@ -55,7 +55,7 @@ def part_names(name: Any, n: int, known_classes: NDArray[Any], used: Collection[
         return list(novel_class_names(known_classes, n, used).tolist())
     taken = {*known_classes.tolist(), *used}
     names = (f"{name}_{i}" for i in itertools.count(1))
-    return list(itertools.islice((one for one in names if one not in taken), n))
+    return list(itertools.islice((name for name in names if name not in taken), n))
 
 
 def carried_names(

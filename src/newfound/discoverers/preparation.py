@@ -241,7 +241,7 @@ def _check_labels(discoverer: Any, labels: Labels) -> None:
 
 
 def _no_known_classes(discoverer: Any, problem: str) -> InputError:
-    others = " or ".join(one.class_name for one in registered().values() if not one.needs_labels)
+    others = " or ".join(entry.class_name for entry in registered().values() if not entry.needs_labels)
     cure = Message(
         "Pass the known classes in ",
         LABELS,

@@ -223,8 +223,8 @@ def later_records(earlier: Records, update: Update) -> Records:
     """Return the history with that of one more batch; the oldest batches are forgotten."""
     n_unexplained = round(update.share_unexplained * update.n_rows)
     now = [
-        _record(update.batch, one["class"], one["rows"], one["share"], one["distance"], one["absent"])
-        for one in update.classes
+        _record(update.batch, record["class"], record["rows"], record["share"], record["distance"], record["absent"])
+        for record in update.classes
     ]
     now.append(_record(update.batch, None, n_unexplained, update.share_unexplained, None, 0))
     first = update.batch - MOST_BATCHES

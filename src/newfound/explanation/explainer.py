@@ -107,7 +107,7 @@ def explain(
         profiles = _profiles(view, code, drawn, rng)
         told = {condition.column for rule in rules for condition in rule.conditions}
         told |= {shift.column for shift in profiles["profile"]}
-        one = ClassExplanation(
+        explained = ClassExplanation(
             name=view.names[code],
             **_size(view, code),
             stability=stability.get(code),
@@ -119,7 +119,7 @@ def explain(
             **_rows(view, code, n_exemplars, told),
             warnings=[],
         )
-        classes.append(replace(one, warnings=_doubts(one, view, max_conditions if max_rules else 0)))
+        classes.append(replace(explained, warnings=_doubts(explained, view, max_conditions if max_rules else 0)))
     return Explanation(len(view.codes), int(np.isin(view.codes, view.novel).sum()), classes)
 
 
@@ -277,32 +277,32 @@ def _borderline(view: _View, row: int, code: int, columns: Sequence[str]) -> Bor
     return Borderline(row, float(proba[code]), values, view.names[second], float(proba[second]))
 
 
-def _doubts(one: ClassExplanation, view: _View, max_conditions: int) -> list[str]:
+def _doubts(explained: ClassExplanation, view: _View, max_conditions: int) -> list[str]:
     """Say why a class should be doubted; without rules where ``max_conditions`` is 0."""
-    if not one.n_rows:
+    if not explained.n_rows:
         return ["no row of this table is of the class"]
     doubts = []
-    if one.n_rows < _FEW_ROWS:
-        doubts.append(f"it has only {counted(one.n_rows, 'row')}")
-    if one.confidence < _LOW_CONFIDENCE:
-        doubts.append(f"the model is unsure of its rows (mean probability {one.confidence:.2f})")
-    if one.stability is not None and one.stability < _LOW_STABILITY:
+    if explained.n_rows < _FEW_ROWS:
+        doubts.append(f"it has only {counted(explained.n_rows, 'row')}")
+    if explained.confidence < _LOW_CONFIDENCE:
+        doubts.append(f"the model is unsure of its rows (mean probability {explained.confidence:.2f})")
+    if explained.stability is not None and explained.stability < _LOW_STABILITY:
         reasons = {
             "members": "the members disagree about its rows",
             "bootstraps": "k-means does not find it again in other samples of the rows",
         }
-        doubts.append(f"{reasons[one.stability_source or 'members']} (stability {one.stability:.2f})")
-    agreement = _agreement(view, one.name)
+        doubts.append(f"{reasons[explained.stability_source or 'members']} (stability {explained.stability:.2f})")
+    agreement = _agreement(view, explained.name)
     if agreement is not None and agreement < _LOW_AGREEMENT:
         doubts.append(f"the best candidates disagree about it (class confidence {agreement:.2f})")
-    if not one.rules and max_conditions:
+    if not explained.rules and max_conditions:
         doubts.append(f"no rule of up to {counted(max_conditions, 'condition')} singles it out")
-    if one.rules_coverage is not None and one.rules_coverage < _LOW_COVERAGE:
-        doubts.append(f"its rules match only {share_text(one.rules_coverage)} of it")
-    if one.rules_precision is not None and one.rules_precision < _LOW_PRECISION:
-        doubts.append(f"of the rows that its rules match, only {share_text(one.rules_precision)} are of it")
-    if one.nearest_known is not None and one.nearest_known.distance < _CLOSE:
-        doubts.append(f"it hardly differs from the known class {class_name(one.nearest_known.name)}")
+    if explained.rules_coverage is not None and explained.rules_coverage < _LOW_COVERAGE:
+        doubts.append(f"its rules match only {share_text(explained.rules_coverage)} of it")
+    if explained.rules_precision is not None and explained.rules_precision < _LOW_PRECISION:
+        doubts.append(f"of the rows that its rules match, only {share_text(explained.rules_precision)} are of it")
+    if explained.nearest_known is not None and explained.nearest_known.distance < _CLOSE:
+        doubts.append(f"it hardly differs from the known class {class_name(explained.nearest_known.name)}")
     return doubts
 
 

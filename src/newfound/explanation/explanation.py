@@ -118,10 +118,10 @@ class Explanation:
     classes: list[ClassExplanation]
 
     def __getitem__(self, name: Any) -> ClassExplanation:
-        for one in self.classes:
-            if one.name == name:
-                return one
-        names = [one.name for one in self.classes]
+        for explained in self.classes:
+            if explained.name == name:
+                return explained
+        names = [explained.name for explained in self.classes]
         raise InputError(
             f"There is no novel class {name!r}; the novel classes are {shown(names, 200)}.",
             parameter="name",
@@ -140,12 +140,12 @@ class Explanation:
         return {
             "n_rows": self.n_rows,
             "n_novel_rows": self.n_novel_rows,
-            "classes": [one.to_dict() for one in self.classes],
+            "classes": [explained.to_dict() for explained in self.classes],
         }
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row a class; MissingExtraError without pandas."""
-        return Records(_record(one) for one in self.classes).to_frame()
+        return Records(_record(explained) for explained in self.classes).to_frame()
 
     def __str__(self) -> str:
         return as_text(self.to_dict())
@@ -154,21 +154,21 @@ class Explanation:
         return as_html(self.to_dict())
 
 
-def _record(one: ClassExplanation) -> dict[str, Any]:
-    nearest = one.nearest_known
+def _record(explained: ClassExplanation) -> dict[str, Any]:
+    nearest = explained.nearest_known
     return {
-        "class": one.name,
-        "n_rows": one.n_rows,
-        "share": one.share,
-        "confidence": one.confidence,
-        "stability": one.stability,
-        "rules": "\n".join(rule.text for rule in one.rules),
-        "rules_precision": one.rules_precision,
-        "rules_coverage": one.rules_coverage,
-        "profile": "\n".join(shift.text for shift in one.profile),
+        "class": explained.name,
+        "n_rows": explained.n_rows,
+        "share": explained.share,
+        "confidence": explained.confidence,
+        "stability": explained.stability,
+        "rules": "\n".join(rule.text for rule in explained.rules),
+        "rules_precision": explained.rules_precision,
+        "rules_coverage": explained.rules_coverage,
+        "profile": "\n".join(shift.text for shift in explained.profile),
         "nearest_known": None if nearest is None else nearest.name,
         "distance": None if nearest is None else nearest.distance,
-        "exemplars": [row.row for row in one.exemplars],
-        "borderline": [row.row for row in one.borderline],
-        "warnings": "\n".join(one.warnings),
+        "exemplars": [row.row for row in explained.exemplars],
+        "borderline": [row.row for row in explained.borderline],
+        "warnings": "\n".join(explained.warnings),
     }

@@ -23,10 +23,10 @@ def as_text(facts: Mapping[str, Any]) -> str:
     return "\n\n".join([_summary(facts), *map(class_as_text, facts["classes"])])
 
 
-def class_as_text(one: Mapping[str, Any]) -> str:
+def class_as_text(class_facts: Mapping[str, Any]) -> str:
     """Return the plain values of one class as text for a terminal."""
-    lines = [printable(_heading(one))]
-    for title, items in _parts(one):
+    lines = [printable(_heading(class_facts))]
+    for title, items in _parts(class_facts):
         lines.append(f"  {printable(title)}")
         for item in items:
             lines += wrap(
@@ -40,12 +40,12 @@ def as_html(facts: Mapping[str, Any]) -> Html:
     return inline(tag("p", _summary(facts)), *map(_section, facts["classes"]))
 
 
-def class_as_html(one: Mapping[str, Any]) -> Html:
+def class_as_html(class_facts: Mapping[str, Any]) -> Html:
     """Return the plain values of one class as a piece of HTML that needs nothing else."""
-    return inline(_section(one))
+    return inline(_section(class_facts))
 
 
-def _section(one: Mapping[str, Any]) -> Html:
+def _section(class_facts: Mapping[str, Any]) -> Html:
     parts = (
         tag(
             "div",
@@ -53,9 +53,9 @@ def _section(one: Mapping[str, Any]) -> Html:
             tag("ul", *(tag("li", item) for item in items)),
             class_="doubt" if title == _DOUBTS else None,
         )
-        for title, items in _parts(one)
+        for title, items in _parts(class_facts)
     )
-    return tag("section", tag("h3", _heading(one)), *parts)
+    return tag("section", tag("h3", _heading(class_facts)), *parts)
 
 
 _DOUBTS = "Doubts"
@@ -70,40 +70,46 @@ def _summary(facts: Mapping[str, Any]) -> str:
     return f"{classes}, with {n_novel:,} of the {counted(n_rows, 'row')} ({share})."
 
 
-def _heading(one: Mapping[str, Any]) -> str:
-    heading = f"{class_name(one['name'])}: {counted(one['n_rows'], 'row')} ({share_text(one['share'])})"
-    if one["stability"] is not None:  # and no mean probability beside it, which is high for right and wrong classes
-        heading += f", stability {one['stability']:.2f} ({_SOURCES[one['stability_source']]})"
-    elif one["n_rows"]:
-        heading += f", mean probability {one['confidence']:.2f}"
+def _heading(class_facts: Mapping[str, Any]) -> str:
+    rows = f"{counted(class_facts['n_rows'], 'row')} ({share_text(class_facts['share'])})"
+    heading = f"{class_name(class_facts['name'])}: {rows}"
+    # No mean probability beside the stability: it is high for right and wrong classes.
+    if class_facts["stability"] is not None:
+        heading += f", stability {class_facts['stability']:.2f} ({_SOURCES[class_facts['stability_source']]})"
+    elif class_facts["n_rows"]:
+        heading += f", mean probability {class_facts['confidence']:.2f}"
     return heading
 
 
-def _parts(one: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _parts(class_facts: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Yield titles with the sentences under them."""
-    if one["rules"]:
-        yield _rules_title(one), [f"{rule['text']}  [{_rule_figures(rule)}]" for rule in one["rules"]]
-    if one["profile"]:
-        yield "Unlike the rest of the table", _texts(one["profile"])
-    nearest = one["nearest_known"]
+    if class_facts["rules"]:
+        yield _rules_title(class_facts), [f"{rule['text']}  [{_rule_figures(rule)}]" for rule in class_facts["rules"]]
+    if class_facts["profile"]:
+        yield "Unlike the rest of the table", _texts(class_facts["profile"])
+    nearest = class_facts["nearest_known"]
     if nearest is not None:
-        differences = _texts(one["against_nearest"]) or ["no column differs much"]
+        differences = _texts(class_facts["against_nearest"]) or ["no column differs much"]
         yield f"Nearest known class: {nearest['text']}. What separates them", differences
-    if one["exemplars"]:
-        yield "Typical rows", [_row_text(row, one) for row in one["exemplars"][:_N_ROWS]]
-    if one["borderline"]:
-        yield "Borderline rows", [_border_text(row, one) for row in one["borderline"][:_N_ROWS]]
-    if one["warnings"]:
-        yield _DOUBTS, list(one["warnings"])
+    if class_facts["exemplars"]:
+        yield "Typical rows", [_row_text(row, class_facts) for row in class_facts["exemplars"][:_N_ROWS]]
+    if class_facts["borderline"]:
+        yield "Borderline rows", [_border_text(row, class_facts) for row in class_facts["borderline"][:_N_ROWS]]
+    if class_facts["warnings"]:
+        yield _DOUBTS, list(class_facts["warnings"])
 
 
-def _rules_title(one: Mapping[str, Any]) -> str:
-    title = "Rule" if len(one["rules"]) == 1 else "Rules"
-    if len(one["rules"]) == 1 or one["rules_precision"] is None or one["rules_coverage"] is None:
+def _rules_title(class_facts: Mapping[str, Any]) -> str:
+    title = "Rule" if len(class_facts["rules"]) == 1 else "Rules"
+    if (
+        len(class_facts["rules"]) == 1
+        or class_facts["rules_precision"] is None
+        or class_facts["rules_coverage"] is None
+    ):
         return title
     return (
-        f"{title} (together right for {share_text(one['rules_precision'])} of the held-out rows they match; "
-        f"they find {share_text(one['rules_coverage'])} of the class)"
+        f"{title} (together right for {share_text(class_facts['rules_precision'])} of the held-out rows they match; "
+        f"they find {share_text(class_facts['rules_coverage'])} of the class)"
     )
 
 
@@ -115,20 +121,20 @@ def _rule_figures(rule: Mapping[str, Any]) -> str:
     return figures if rule["coverage"] is None else f"{figures}; finds {share_text(rule['coverage'])} of the class"
 
 
-def _row_text(row: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    return f"row {row['row']}: {_values_text(row['values'], one)}"
+def _row_text(row: Mapping[str, Any], class_facts: Mapping[str, Any]) -> str:
+    return f"row {row['row']}: {_values_text(row['values'], class_facts)}"
 
 
-def _border_text(row: Mapping[str, Any], one: Mapping[str, Any]) -> str:
-    ours, theirs = class_name(one["name"]), class_name(row["runner_up"])
+def _border_text(row: Mapping[str, Any], class_facts: Mapping[str, Any]) -> str:
+    ours, theirs = class_name(class_facts["name"]), class_name(row["runner_up"])
     odds = f"{share_text(row['probability'])} {ours}, {share_text(row['runner_up_probability'])} {theirs}"
-    return f"row {row['row']} ({odds}): {_values_text(row['values'], one)}"
+    return f"row {row['row']} ({odds}): {_values_text(row['values'], class_facts)}"
 
 
-def _values_text(values: Mapping[str, Any], one: Mapping[str, Any]) -> str:
+def _values_text(values: Mapping[str, Any], class_facts: Mapping[str, Any]) -> str:
     """Name the cells that the class is told by."""
-    told = [condition["column"] for rule in one["rules"] for condition in rule["conditions"]]
-    told += [shift["column"] for shift in one["profile"]]
+    told = [condition["column"] for rule in class_facts["rules"] for condition in rule["conditions"]]
+    told += [shift["column"] for shift in class_facts["profile"]]
     names = [name for name in dict.fromkeys([*told, *values]) if name in values][:_N_CELLS]
     return "; ".join(f"{name} {_cell_text(values[name])}" for name in names)
 

@@ -295,5 +295,5 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]
 def _plain(value: Any) -> Any:
     """Replace arrays within dicts by lists."""
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: _plain(part) for name, part in value.items()}
     return value.tolist() if isinstance(value, np.ndarray) else value

@@ -190,7 +190,7 @@ def _pseudo_labeller(settings: JointSettings, b: int, device: torch.device) -> C
         threshold = torch.as_tensor(settings.threshold, device=device).view(-1, 1, 1)
         return lambda similarities: threshold_pseudo_labels(similarities, threshold)
     given = settings.n_positives
-    k = [min(one, b - 1) for one in given] if isinstance(given, Sequence) else min(given, b - 1)
+    k = [min(count, b - 1) for count in given] if isinstance(given, Sequence) else min(given, b - 1)
     return lambda similarities: top_k_pseudo_labels(similarities, k)
 
 

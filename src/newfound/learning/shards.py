@@ -46,7 +46,7 @@ class LazyList(Sequence[T]):
     def __getitem__(self, place: slice) -> Sequence[T]: ...
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         """Make an item."""
-        return [self._make(one) for one in range(self._n)[place]] if isinstance(place, slice) else self._make(place)
+        return [self._make(i) for i in range(self._n)[place]] if isinstance(place, slice) else self._make(place)
 
 
 class Shards(LazyList[TensorTask]):

@@ -111,7 +111,7 @@ class TabularNCDTrainer(PackedTrainer):
 
         top_k = settings.each("top_k")
         return JointSettings(
-            n_positives=[positives(one) for one in top_k] if isinstance(top_k, list) else positives(top_k),
+            n_positives=[positives(share) for share in top_k] if isinstance(top_k, list) else positives(top_k),
             threshold=settings.each("similarity_threshold"),
             w1=settings.each("w1"),
             w2=settings.each("w2"),

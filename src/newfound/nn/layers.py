@@ -105,7 +105,7 @@ class PackedDropout(nn.Module):
         if not self.training or self.probability == 0.0 or self.streams is None:
             return x
         if isinstance(self.probability, Sequence):
-            kept = [1.0 - one for one in self.probability]
+            kept = [1.0 - share for share in self.probability]
             scale = torch.tensor(kept, dtype=x.dtype, device=x.device).reciprocal_()[:, None, None]
             return x * self.streams.coins(kept, *x.shape[1:]).to(x.dtype).mul_(scale)
         keep = self.streams.coins(1.0 - self.probability, *x.shape[1:])

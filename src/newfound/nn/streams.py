@@ -67,7 +67,7 @@ class MemberStreams:
         """
         draws = self._coins.take(math.prod(shape))
         if isinstance(probability, Sequence):
-            threshold: Any = np.array([[_place(one)] for one in probability])
+            threshold: Any = np.array([[_place(share)] for share in probability])
         else:
             threshold = _place(probability)
         if draws.device.type == "cpu":

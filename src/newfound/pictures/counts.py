@@ -64,7 +64,7 @@ def draw_counts(
     matplotlib.figure.Figure
     """
     k = np.arange(1, len(probabilities) + 1)
-    told = _loudest([one for one in criteria if np.ptp(one.evidence) > 0])
+    told = _loudest([criterion for criterion in criteria if np.ptp(criterion.evidence) > 0])
     low, high = interval
     with sheet(paths, 5.2 if told else 2.9) as figure:
         from matplotlib.lines import Line2D
@@ -84,10 +84,10 @@ def draw_counts(
         if low < high:
             handles.append(Patch(color=KNOWN_COLOUR, label="likely range"))
         for place in lines:
-            for one, style in zip(told, series_styles(len(told)), strict=True):
+            for criterion, style in zip(told, series_styles(len(told)), strict=True):
                 look = {**style, "markersize": 4, "linewidth": 1.3, "markeredgecolor": "white", "markeredgewidth": 0.4}
-                place.plot(k, one.evidence - one.evidence.max(), **look)
-                handles.append(Line2D([], [], **look, label=one.name))
+                place.plot(k, criterion.evidence - criterion.evidence.max(), **look)
+                handles.append(Line2D([], [], **look, label=criterion.name))
             place.axvline(chosen, color=INK, linewidth=0.8, linestyle=":", zorder=1)
             place.set(ylabel="log odds")
             tidy(place, "What speaks against each number of classes: weighted criteria, below their best", grid="both")
@@ -100,6 +100,6 @@ def _loudest(criteria: Sequence[Criterion]) -> list[Criterion]:
     """Keep the order and add up those with the least say."""
     if len(criteria) <= _LINES:
         return list(criteria)
-    order = np.argsort([-np.ptp(one.evidence) for one in criteria], kind="stable")
+    order = np.argsort([-np.ptp(criterion.evidence) for criterion in criteria], kind="stable")
     rest = sum((criteria[i].evidence for i in order[_LINES - 1 :]), np.zeros_like(criteria[0].evidence))
     return [*(criteria[i] for i in sorted(order[: _LINES - 1])), Criterion("all others", rest)]

@@ -56,14 +56,14 @@ class Naming:
     @classmethod
     def chosen(cls, given: str | None, *, default: str = SAFE, own: Iterable[Any] = ()) -> Naming:
         """Read the option --names."""
-        return cls((given or default) == EXACT, frozenset(str(one) for one in own if one is not None))
+        return cls((given or default) == EXACT, frozenset(str(name) for name in own if name is not None))
 
     def written(self, names: Sequence[str], note: Note) -> list[str]:
         """Return names as they are written, with a note where they are not what they were."""
         if self.exact:
             return list(names)
         safe = safe_names(names, self.own)
-        n_changed = sum(one != name for one, name in zip(safe, names, strict=True))
+        n_changed = sum(changed != name for changed, name in zip(safe, names, strict=True))
         if n_changed:
             note(
                 Message(
@@ -131,17 +131,19 @@ class Labelling:
         if names != wanted:
             clash = ", ".join(repr(name) for name in wanted if name in file.names)
             note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
-        probabilities = (f"{one:.4f}" for one in self.probability.tolist())
+        probabilities = (f"{number:.4f}" for number in self.probability.tolist())
         if file.has_decimal_commas():
-            probabilities = (one.replace(".", ",") for one in probabilities)
-        novel = ("true" if one else "false" for one in self.is_novel.tolist())
+            probabilities = (number.replace(".", ",") for number in probabilities)
+        novel = ("true" if is_novel else "false" for is_novel in self.is_novel.tolist())
         written = naming.written(self.classes, note)
         if doubts is not None and not naming.exact:
-            doubts = [spreadsheet_safe(one) for one in doubts]
+            doubts = [spreadsheet_safe(doubt) for doubt in doubts]
         return {
             names[0]: ["" if code < 0 else written[code] for code in self.codes.tolist()],
             names[1]: [*probabilities],
-            names[2]: ["" if unsure else one for one, unsure in zip(novel, self.unsure.tolist(), strict=True)],
+            names[2]: [
+                "" if unsure else is_novel for is_novel, unsure in zip(novel, self.unsure.tolist(), strict=True)
+            ],
             **({names[3]: doubts} if doubts is not None else {}),
         }
 

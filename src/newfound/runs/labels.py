@@ -27,7 +27,7 @@ def check_labels(target: Target, file: TableFile, method: str) -> None:
             parameter="target",
         )
     if n_unlabelled == file.n_rows and registered()[method].needs_labels:
-        others = " or ".join(name for name, one in registered().items() if not one.needs_labels)
+        others = " or ".join(name for name, entry in registered().items() if not entry.needs_labels)
         raise InputError(
             Message(
                 f"No row of {file.path} has a label in {name}, and {method} learns from known classes; label some "

@@ -220,7 +220,7 @@ class References:
         cut = [large[i] for i in rng.permutation(len(large))[:_HALVED]]
         halves = [_compared(some, partitions(some, np.array([2]))[0]) for some in cut]
         names = halves[0] if halves else ()
-        return cls(_compared(rows, codes), {name: float(np.mean([one[name] for one in halves])) for name in names})
+        return cls(_compared(rows, codes), {name: float(np.mean([half[name] for half in halves])) for name in names})
 
 
 def _compared(rows: Floats, labels: Codes) -> dict[str, float]:
@@ -310,7 +310,7 @@ def criteria_curves(task: CountingTask, n_classes: Codes, rng: np.random.RandomS
         if len(task.codes) > task.n_known:  # some class has two rows to make a pair of
             pairs = PairOdds((as_given, whitened, whitened_space(task, 0.1)), task.codes, rng)
     found = [_guided_curves(space, task.codes, n_classes, pairs, rng) for space in spaces]
-    curves = {name: np.sum([one[name] for one in found], axis=0) / _SPACES for name in found[0]}
+    curves = {name: np.sum([curves[name] for curves in found], axis=0) / _SPACES for name in found[0]}
     return curves | {"unanimous": _unanimous(found), "clear gaps": found[0]["clear gaps"]}
 
 
@@ -331,7 +331,7 @@ def _guided_curves(
         "leaving": np.minimum(_beyond(raw, "leaving", references.halves), 0.0),
         "modularity": _nearness_to_the_best(raw["modularity"]),
         "silhouette": _standardised(raw["silhouette"]),
-        "pair odds": silent if pairs is None else _nearness_to_the_best(np.array([pairs.of(one) for one in cuts])),
+        "pair odds": silent if pairs is None else _nearness_to_the_best(np.array([pairs.of(cut) for cut in cuts])),
         "clear gaps": _clear(raw["worst silhouette"]),
     }
 
@@ -350,7 +350,7 @@ def _blind_curves(rows: Floats, n_classes: Codes) -> Curves:
 def _raw_curves(rows: Floats, cuts: list[Codes]) -> Curves:
     neighbours, distances = nearest(rows, _NEIGHBOURS)[0], cdist(rows, rows)
     edges = [edge_statistics(neighbours, labels) for labels in cuts]
-    curves = {name: np.array([one[name] for one in edges]) for name in edges[0]}
+    curves = {name: np.array([edge[name] for edge in edges]) for name in edges[0]}
     widths = np.array([silhouettes(distances, labels) for labels in cuts])
     return curves | {"silhouette": widths[:, 0], "worst silhouette": widths[:, 1]}
 

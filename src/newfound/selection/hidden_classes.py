@@ -243,7 +243,7 @@ def hidden_class_score(
     scored = hidden_class_scores(
         discoverer, X, y, cv=cv, with_unlabelled=with_unlabelled, held_out=held_out, random_state=random_state
     )
-    return float(np.mean([one[metric] for one in scored]))
+    return float(np.mean([scores[metric] for scores in scored]))
 
 
 def hidden_class_scores(
@@ -434,8 +434,8 @@ class ScoringTask:
         X_seen = self.source.table.take(np.concatenate([self.scored, self.watched]))
         with _quiet():
             fitted = _fit_all(discoverers, X, y)
-            found = [one if isinstance(one, InputError) else one.predict_novel(X_seen) for one in fitted]
-        return [one if isinstance(one, InputError) else self._scores_of(one) for one in found]
+            found = [model if isinstance(model, InputError) else model.predict_novel(X_seen) for model in fitted]
+        return [labels if isinstance(labels, InputError) else self._scores_of(labels) for labels in found]
 
     def _scores_of(self, found: NDArray[Any]) -> Scores:
         truth, n_scored = self.source.labels.codes[self.scored], len(self.scored)
@@ -485,7 +485,7 @@ def _fit_all(discoverers: Sequence[Any], X: Table, y: NDArray[np.int64]) -> list
     except InputError as error:
         if len(discoverers) == 1:
             return [error]
-    return [one for discoverer in discoverers for one in _fit_all([discoverer], X, y)]
+    return [model for discoverer in discoverers for model in _fit_all([discoverer], X, y)]
 
 
 def _hold_out(hidden: Indices, codes: NDArray[np.int64], share: float, rng: np.random.RandomState) -> Indices:

@@ -52,7 +52,7 @@ class Jury:
         spaces = dict(candidates.spaces)
         graphs = graphs_of(scene, spaces)
         facts = np.array(facts_of(scene, spaces, pairs))
-        signals = np.array([signals_of(scene, spaces, graphs, pairs, one) for one in candidates.partitions])
+        signals = np.array([signals_of(scene, spaces, graphs, pairs, partition) for partition in candidates.partitions])
         features = selector.features(candidates.names, signals, facts, rand_indices(candidates.partitions))
         leads = selector.leads(features)
         order = np.argsort(-leads, kind="stable")
@@ -67,7 +67,7 @@ class Jury:
     def class_confidence(self, partition: Codes) -> Floats:
         """Return how far the best candidates agree with each class of a partition (n,); (n_classes,)."""
         k = self._scene.n_classes
-        return np.array([_overlap(partition == one, self.partitions[:N_BEST]) for one in range(k)])
+        return np.array([_overlap(partition == class_, self.partitions[:N_BEST]) for class_ in range(k)])
 
     def leaderboard(self) -> Records:
         """Show the candidates as a table."""

@@ -36,18 +36,18 @@ Floats = NDArray[np.float64]
 class _Prior:
     """Log odds of k classes before any row is seen, up to a constant.
 
-    They are ``a log k + b (log k)^2 / 2 + one [k = 1] + known log k (log(n_known + 1) - 1.5)``.
+    They are ``a log k + b (log k)^2 / 2 + single [k = 1] + known log k (log(n_known + 1) - 1.5)``.
     """
 
     a: float
     b: float
-    one: float
+    single: float
     known: float
 
     def curve(self, n_classes: Codes, n_known: int) -> Floats:
         log = np.log(n_classes)
         slope = self.a + self.known * (np.log(n_known + 1.0) - 1.5)
-        curve: Floats = slope * log + self.b * log**2 / 2 + self.one * (n_classes == 1)
+        curve: Floats = slope * log + self.b * log**2 / 2 + self.single * (n_classes == 1)
         return curve
 
 

@@ -75,8 +75,8 @@ def with_caution(probability: Floats, parting: Parting | None, most: float) -> F
     if parting is not None:
         numbers = np.arange(2, len(probability) + 1)
         others = (others + 1e-9) * np.exp(-_PULL * np.abs(np.log(numbers / parting.n_groups)))
-    one = min(float(probability[0]), most)
-    return np.concatenate([[one], (1 - one) * others / max(float(others.sum()), 1e-300)])
+    first = min(float(probability[0]), most)
+    return np.concatenate([[first], (1 - first) * others / max(float(others.sum()), 1e-300)])
 
 
 def doubts_of_one(n_classes: int, interval: tuple[int, int], probability: Floats, parting: Parting | None) -> list[str]:

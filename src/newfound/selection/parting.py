@@ -56,7 +56,7 @@ def parting_column(columns: SourceColumns, rows: Floats, codes: Codes, rng: np.r
         None where there is no such column, or no known class of at least 20 rows to compare with.
     """
     sets = [np.flatnonzero(codes == code) for code in range(-1, int(codes.max(initial=-1)) + 1)]
-    unlabelled, *known = [_some(one, rng) for one in sets if len(one) >= _FEWEST_ROWS or one is sets[0]]
+    unlabelled, *known = [_some(places, rng) for places in sets if len(places) >= _FEWEST_ROWS or places is sets[0]]
     if len(unlabelled) < _FEWEST_ROWS or not known:
         return None
     best: tuple[float, Parting] | None = None
@@ -64,7 +64,7 @@ def parting_column(columns: SourceColumns, rows: Floats, codes: Codes, rng: np.r
         clearness, n_groups = _groups(columns, rows, place, unlabelled)
         if n_groups < 2 or clearness < (_PARTED if best is None else best[0]):
             continue
-        beyond = clearness - max(_groups(columns, rows, place, one)[0] for one in known)
+        beyond = clearness - max(_groups(columns, rows, place, places)[0] for places in known)
         if beyond >= (_PARTED if best is None else best[0]):
             best = beyond, Parting(name, n_groups)
     return None if best is None else best[1]

@@ -45,7 +45,9 @@ def separating_column(columns: SourceColumns, rows: Floats, codes: Codes) -> str
     kinds = [np.flatnonzero(unlabelled), np.flatnonzero(~unlabelled)]
     if min(map(len, kinds)) < _FEWEST_ROWS:
         return None
-    quick, close = (np.concatenate([_spread(one, most // 2) for one in kinds]) for most in (_QUICK_ROWS, _CLOSE_ROWS))
+    quick, close = (
+        np.concatenate([_spread(places, most // 2) for places in kinds]) for most in (_QUICK_ROWS, _CLOSE_ROWS)
+    )
     best: tuple[float, str] | None = None
     for place in _promising(columns, rows[quick], unlabelled[quick]):
         told = _separation(columns, rows[close], place, unlabelled[close])
@@ -84,8 +86,10 @@ def _tells_classes(columns: SourceColumns, rows: Floats, place: int, codes: Code
     classes = [np.flatnonzero(codes == code) for code in np.flatnonzero(counts >= _FEWEST_ROWS)]
     if len(classes) < 2:
         return False
-    taught = np.concatenate([_spread(one, _CLASS_ROWS) for one in classes])
-    return any(_separation(columns, rows[taught], place, codes[taught] == codes[one[0]]) >= _QUICK for one in classes)
+    taught = np.concatenate([_spread(places, _CLASS_ROWS) for places in classes])
+    return any(
+        _separation(columns, rows[taught], place, codes[taught] == codes[places[0]]) >= _QUICK for places in classes
+    )
 
 
 def _spread(places: Rows, most: int) -> Rows:

@@ -56,8 +56,8 @@ class Pairs:
 
     def __init__(self, logits: Floats) -> None:
         self._same, self._other = log_expit(logits), log_expit(-logits)
-        for one in (self._same, self._other):
-            np.fill_diagonal(one, 0.0)
+        for matrix in (self._same, self._other):
+            np.fill_diagonal(matrix, 0.0)
         chance = np.exp(self._same)
         n = len(logits)
         pairs = max(1, n * (n - 1))

@@ -164,7 +164,7 @@ def check_space(space: Any, discoverer: Any) -> dict[str, Space]:
             value=space,
         )
     accepted = set(with_settings(discoverer, {}, encoder=True).get_params()) - {"n_novel_classes", "random_state"}
-    unknown = [one for one in space if one not in accepted]
+    unknown = [name for name in space if name not in accepted]
     if unknown:
         raise InputError(
             f"Got a space with {unknown[0]!r}, which is no parameter of {name} that can be tuned; expected some of "

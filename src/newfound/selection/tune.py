@@ -354,7 +354,7 @@ class _Search:
         settings = settings_of(self._discoverer, self._space)
         inside = {name: values for name, values in self._space.items() if values.holds(settings[name])}
         noted = [values.noted(settings[name], name) for name, values in inside.items()]
-        study.enqueue_trial({name: value for one in noted for name, value in one.items()})
+        study.enqueue_trial({name: value for part in noted for name, value in part.items()})
         trial = study.ask()
         for name, values in inside.items():
             values.proposed(trial, name)
@@ -366,24 +366,24 @@ class _Search:
         """Score a batch split by split; returns optuna's frozen trials, or none where the time is over."""
         as_given = stored[0].user_attrs["scores"] if stored else None
         earlier = {repr(self._settings(trial)): trial for trial in stored}
-        fresh = [one for one in batch if repr(one.settings) not in earlier]
+        fresh = [trial for trial in batch if repr(trial.settings) not in earlier]
         for step, task in enumerate(self._tasks):
-            going = [one for one in fresh if one.goes_on]
+            going = [trial for trial in fresh if trial.goes_on]
             progress.advance((len(fresh) - len(going)) / len(self._tasks))
             if not self._score(going, task, clock, progress):
                 return []
-            for one in going:
-                if as_given and one.goes_on:
+            for trial in going:
+                if as_given and trial.goes_on:
                     # Relative to the discoverer as given, since some splits are harder than others.
-                    one.trial.report(float(np.mean(one.scores) - np.mean(as_given[: step + 1])), step)
-                    one.pruned = step + 1 < len(self._tasks) and one.trial.should_prune()
+                    trial.trial.report(float(np.mean(trial.scores) - np.mean(as_given[: step + 1])), step)
+                    trial.pruned = step + 1 < len(self._tasks) and trial.trial.should_prune()
         if not stored and batch[0].error:
             raise InputError(Message(f"{type(self._discoverer).__name__} as given cannot be scored. ", batch[0].error))
-        return [_finish(one, earlier.get(repr(one.settings))) for one in batch]
+        return [_finish(trial, earlier.get(repr(trial.settings))) for trial in batch]
 
     def _score(self, trials: Sequence[_Trial], task: ScoringTask, clock: _Clock | None, progress: ProgressBar) -> bool:
         """Score trials on one split, those of a pack at once; False where there is no time left for that."""
-        copies = [task.prepared(one.discoverer, self._seed) for one in trials]
+        copies = [task.prepared(trial.discoverer, self._seed) for trial in trials]
         for places in packs(copies):
             typical = float(np.mean(self._pack_seconds[-_AT_ONCE:])) if self._pack_seconds else 0.0
             if clock is not None and not clock.allows(typical):
@@ -424,21 +424,21 @@ def _can_be_packed(discoverer: Any, space: Mapping[str, Space]) -> bool:
     return any(low is not None and low == high for low, high in keys)
 
 
-def _finish(one: _Trial, earlier: Any) -> Any:
+def _finish(trial: _Trial, earlier: Any) -> Any:
     """Tell optuna how a trial ended, and return it as it is kept; equal settings end as they did earlier."""
     optuna = load_optuna()
     states = optuna.trial.TrialState
-    noted: dict[str, Any] = {"scores": one.scores, "seconds": one.seconds, "error": one.error}
-    state = states.FAIL if one.error else states.PRUNED if one.pruned else states.COMPLETE
+    noted: dict[str, Any] = {"scores": trial.scores, "seconds": trial.seconds, "error": trial.error}
+    state = states.FAIL if trial.error else states.PRUNED if trial.pruned else states.COMPLETE
     if earlier is not None:
         noted = {"scores": earlier.user_attrs["scores"], "seconds": 0.0, "error": earlier.user_attrs["error"]}
         state = earlier.state
         for step, value in earlier.intermediate_values.items():
-            one.trial.report(value, step)
-    for name, value in (noted | {"as_given": one.as_given}).items():
-        one.trial.set_user_attr(name, value)
+            trial.trial.report(value, step)
+    for name, value in (noted | {"as_given": trial.as_given}).items():
+        trial.trial.set_user_attr(name, value)
     mean = float(np.mean(noted["scores"])) if state == states.COMPLETE else None
-    return one.trial.study.tell(one.trial, mean, state=state)
+    return trial.trial.study.tell(trial.trial, mean, state=state)
 
 
 def _choose(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -469,7 +469,7 @@ def _record(number: int, trial: Any, settings: Mapping[str, Any]) -> dict[str, A
     noted: dict[str, Any] = trial.user_attrs
     state = {"COMPLETE": "complete", "PRUNED": "pruned"}.get(trial.state.name, "failed")
     score = trial.value if state == "complete" else None
-    scores = [round(one, 4) for one in noted["scores"]]
+    scores = [round(score, 4) for score in noted["scores"]]
     record = {"number": number, "state": state, "score": score, "scores": scores, "seconds": noted["seconds"]}
     return record | dict(settings) | ({"error": noted["error"]} if noted["error"] else {})
 

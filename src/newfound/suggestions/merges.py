@@ -121,8 +121,8 @@ def suggest_merges(model: Any) -> MergeSuggestions:
     there = np.unique(codes[codes >= n_known])
     names = model.classes_[there].tolist()
     pairs = Records(
-        _pair(names[i], names[j], float(shared[one, other]), float(off[one, other]), unit)
-        for i, one in enumerate(there)
+        _pair(names[i], names[j], float(shared[first, other]), float(off[first, other]), unit)
+        for i, first in enumerate(there)
         for j, other in enumerate(there[i + 1 :], start=i + 1)
     )
     pairs.sort(key=lambda pair: (not pair["likely"], pair["distance"] or 0.0, -pair["overlap"]))

@@ -30,7 +30,7 @@ def cells_of(column: Any) -> NDArray[Any]:
     same: dict[str, str] = {}
     for start in range(0, len(column), _TOGETHER):
         some = _listed(column.slice(start, _TOGETHER))
-        cells[start : start + len(some)] = [same.setdefault(one, one) if type(one) is str else one for one in some]
+        cells[start : start + len(some)] = [same.setdefault(cell, cell) if type(cell) is str else cell for cell in some]
     return cells
 
 

@@ -270,7 +270,7 @@ def _objects(series: Any) -> NDArray[Any]:
     same: dict[Any, Any] = {}
     for rows in chunks(len(series)):
         some = series[rows].to_list()
-        array[rows] = [same.setdefault(one, one) if type(one) is str else one for one in some]
+        array[rows] = [same.setdefault(cell, cell) if type(cell) is str else cell for cell in some]
     return array
 
 

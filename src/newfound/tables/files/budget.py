@@ -152,7 +152,7 @@ def machine_memory() -> int:
         found.append(resource.getrlimit(resource.RLIMIT_AS)[0])
     except (ImportError, OSError):
         pass
-    return min((one for one in found if 0 < one < _NO_LIMIT), default=_UNKNOWN_MACHINE)
+    return min((limit for limit in found if 0 < limit < _NO_LIMIT), default=_UNKNOWN_MACHINE)
 
 
 def _size_of(path: Path) -> int:

@@ -224,12 +224,12 @@ class _Book:
         found = self._reader.package.find(SHARED_STRINGS)
         if found is None:
             return []
-        one, *told = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "t", "r"))
+        text, *told = (f"{{{SHEET_MAIN_NS}}}{tag}" for tag in ("si", "t", "r"))
         plain = told[0]
         stream = _Guarded(self._archive, found.PartName[1:], self._budget)
         texts: list[str] = []
         for _, element in iterparse(stream):
-            if element.tag != one:
+            if element.tag != text:
                 continue
             # a text is plain, or in parts of different looks; how Chinese is pronounced stands elsewhere
             parts = (

@@ -119,8 +119,8 @@ def _has_code(data: NDArray[np.uint8], offsets: NDArray[np.int32]) -> bool:
     following = data[np.minimum(digit + 1, end - 1)]
     leading = (data[digit] == _ZERO) & (following >= _ZERO) & (following <= _NINE) & (end - digit >= 2)
     return any(
-        CODE.fullmatch(data[one:other].tobytes().decode())
-        for one, other in zip(begin[leading].tolist(), end[leading].tolist(), strict=True)
+        CODE.fullmatch(data[start:other].tobytes().decode())
+        for start, other in zip(begin[leading].tolist(), end[leading].tolist(), strict=True)
     )
 
 

@@ -151,7 +151,7 @@ def _files(source: str) -> list[Path]:
     if path.is_file():
         return [path]
     found = path.rglob("*.parquet") if path.is_dir() else (Path(name) for name in glob.glob(source, recursive=True))
-    files = sorted(one for one in found if one.is_file())
+    files = sorted(path for path in found if path.is_file())
     if not files:
         expected = "a Parquet file, a folder with such files, or a pattern such as 'rows/*.parquet'"
         raise InputError.of("X", source, expected, problem="which names no file")
