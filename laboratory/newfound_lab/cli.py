@@ -94,7 +94,7 @@ def run_bench(
 ) -> None:
     """Measure what is not measured yet.
 
-    Results are written one by one: a run that was ended in any way continues with the same command.
+    Each result is written at once. If a run stops for any reason, the same command continues it.
     """
     trials = _planned(suite, datasets, methods, experiments, seeds)
     if jobs < 1:

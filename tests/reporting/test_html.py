@@ -158,7 +158,10 @@ def test_estimates_and_candidates_are_shown(mixed_facts: dict[str, Any]) -> None
     facts["weaknesses"] = ["the best candidates disagree"]
     page = Page(render(facts))
     texts = ["2 novel classes, likely 1 to 3", "halves", "<Ward>", "Agreement says how far", "median of these"]
-    texts += ["The best candidates disagree.", "The best candidates agree with these classes by 40\N{NO-BREAK SPACE}%"]
+    texts += [
+        "The best candidates disagree.",
+        "The agreement of the best candidates on these classes is 40\N{NO-BREAK SPACE}%",
+    ]
     for text in texts:
         assert text in page.text
 
@@ -206,7 +209,7 @@ def test_agreement_is_on_show_and_not_the_mean_probability(mixed_facts: dict[str
     facts["candidates"] = {"confidence": 0.76, "class_confidence": [0.8, 0.7], "leaderboard": []}
     assert [one.agreement for one in sureness(facts)] == [0.8, 0.7]
     (agreement,) = [one for one in sentences(facts) if "agree" in one]
-    assert agreement.startswith("The best candidates agree with these classes by 76\N{NO-BREAK SPACE}%")
+    assert agreement.startswith("The agreement of the best candidates on these classes is 76\N{NO-BREAK SPACE}%")
     assert "treat the classes as a proposal" in agreement
     assert dict(key_figures(facts))["agreement of the best candidates"] == "76\N{NO-BREAK SPACE}%"
     assert "confidence" not in " ".join(sentences(facts) + [name for name, _ in key_figures(facts)])

@@ -52,10 +52,10 @@ def test_the_groups_of_a_column_draw_the_rest() -> None:
 def test_what_is_said() -> None:
     said = doubts_of_one(1, (1, 2), np.array([0.7, 0.3]), None)
     assert said == [
-        "there may be more than one novel class, 1 to 2 are plausible; that it is one has a probability of 70%"
+        "there may be more than one novel class, 1 to 2 are plausible; the probability that it is only one is 70%"
     ]
     (said_of_a_column,) = doubts_of_one(3, (1, 4), np.array([0.3, 0.3, 0.4]), FOUR)
-    assert "column 'mark' alone parts them into 4 groups" in said_of_a_column
+    assert "column 'mark' alone divides them into 4 groups" in said_of_a_column
 
 
 def one_mark(n: int = 80, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -77,7 +77,7 @@ def test_one_column_that_marks_the_classes_is_told() -> None:
     estimate = nf.estimate_n_novel_classes(X, y, random_state=0)
     assert estimate.n_classes > 1
     assert estimate.interval[1] >= 4
-    assert "'mark' alone parts them into 4 groups" in estimate.doubts[0]
+    assert "'mark' alone divides them into 4 groups" in estimate.doubts[0]
     assert "'mark'" in repr(estimate)
     without = nf.estimate_n_novel_classes(X.drop(columns="mark"), y, random_state=0)
     assert without.n_classes == 1
@@ -87,9 +87,9 @@ def test_one_column_that_marks_the_classes_is_told() -> None:
 
 def test_discoverers_pass_the_doubt_on() -> None:
     X, y = one_mark()
-    with pytest.warns(UserWarning, match="'mark' alone parts them into 4 groups"):
+    with pytest.warns(UserWarning, match="'mark' alone divides them into 4 groups"):
         model = nf.KMeansDiscoverer("auto", random_state=0).fit(X, y)
-    assert any("'mark' alone parts them" in reason for reason in model.weaknesses_)
+    assert any("'mark' alone divides them" in reason for reason in model.weaknesses_)
     assert model.n_classes_estimate_ == nf.estimate_n_novel_classes(X, y, random_state=0)
 
 

@@ -125,7 +125,7 @@ def _knn_distance(task: RouterTask) -> Routed:
 
 
 def _ss_kmeans(task: RouterTask) -> Routed:
-    """Semi-supervised k-means where the known classes are round: labelled rows stay in their classes."""
+    """Semi-supervised k-means on whitened rows: labelled rows stay in their classes."""
     rows = np.concatenate([task.labelled, task.unlabelled])
     codes = np.concatenate([task.codes, np.full(len(task.unlabelled), -1)])
     space = WhitenedSpace.learn(rows, codes, WhitenedKMeans().ridge)

@@ -99,7 +99,7 @@ def _meanings(task: PartlyLabelled, report: Mapping[str, Any]) -> Facts:
             "share": "these rows as a share of all rows of the table",
             "probability": "mean of what the model gives these rows; it is near 1 for any class that was learned well",
             "agreement": f"from 0 to 1: {agreement}",
-            "unsure": "share of its rows of which no class has half of the probability",
+            "unsure": "share of its rows for which no class has a probability of one half",
             "rule_precision": "share of the held-out rows that the rule matches that are of this class",
             "rule_coverage": "share of the held-out rows of this class that the rule matches",
         },

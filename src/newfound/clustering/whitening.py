@@ -95,7 +95,7 @@ def whitening_map(covariance: Floats, ridge: float) -> Floats:
 
 @dataclass(frozen=True)
 class WhitenedSpace:
-    """A space in which the known classes are round and far rows count by their direction.
+    """A space in which known classes vary equally in all directions, and of far rows only the direction counts.
 
     Rows are centred and whitened. Then each is divided by the root of its squared length and ``softening``: a row
     much longer than that keeps its direction only, so that few rows with rare values cannot become a class of their

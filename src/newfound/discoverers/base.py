@@ -164,7 +164,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         return classes if abstain is None else mark_unlabelled(classes, proba.max(axis=1) < abstain)
 
     def unsure(self, X: Any) -> NDArray[np.bool_]:
-        """Rows of which no class has half of the probability; shape (n,).
+        """Rows for which no class has a probability of one half; shape (n,).
 
         They are those that ``predict(X, abstain=0.5)`` says nothing about.
         """

@@ -1,4 +1,4 @@
-"""WhitenedKMeans: k-means where the known classes are round."""
+"""WhitenedKMeans: k-means on rows that are whitened by the known classes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from newfound.tables.task import DiscoveryTask
 class WhitenedKMeans(CentroidDiscoverer):
     """Novel classes by k-means on rows whitened by the known classes.
 
-    What varies within the known classes says little about what makes a class: rows are mapped such that the known
-    classes become round, and k-means is run on the mapped unlabelled rows. There is no training, and a fit takes
-    seconds at most. Far rows count by their direction only, so that rare values cannot become a class of their own.
+    What varies within the known classes says little about what makes a class. So the rows are whitened first: they are
+    rescaled such that every known class varies equally in all directions. Then k-means runs on the unlabelled rows.
+    There is no training, and a fit takes seconds at most. Of rows that lie far out only the direction counts, so that
+    rare values cannot become a class of their own.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Rows as points: a table of any width in 256 dimensions, as it is and whitened by the known classes.
 
-Distances between rows, and distances in the space in which the known classes are round, are what classical methods go
+Distances between rows, and distances after whitening by the known classes, are what classical methods go
 by. The network is given both, from all columns, so that it starts from them; and the directions in which either varies
 most, as further columns.
 """
@@ -69,7 +69,7 @@ def _unit(points: Tensor) -> Tensor:
 
 
 def _whiten(points: Tensor, labels: Tensor, used: Tensor) -> Tensor:
-    """Make known classes round, as far as ridge and number of labelled rows allow; (B, N, G) to (B, N, G)."""
+    """Whiten rows by the known classes, as far as ridge and number of labelled rows allow; (B, N, G) to (B, N, G)."""
     labelled = (labels >= 0).float()[..., None]
     member = functional.one_hot(labels.clamp(min=0), MAX_CLASSES).float() * labelled
     means = (member.transpose(1, 2) @ points) / member.sum(1).clamp(min=1)[..., None]

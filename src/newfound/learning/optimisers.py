@@ -102,8 +102,8 @@ class AdamW:
 class _MemberAdamW(AdamW):
     """AdamW with a learning rate for each member.
 
-    A step of AdamW is proportional to its learning rate, so each member goes its share of the way that the largest
-    rate would lead it.
+    All members take a step with the largest learning rate. A step of AdamW is proportional to the learning rate, so the
+    step of each member is then scaled down by the ratio of its own rate to the largest.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rates: Sequence[float]) -> None:

@@ -1,4 +1,4 @@
-"""One HTML file from the facts: no request to anywhere, and nothing runs but our own script."""
+"""One HTML file from the facts: it loads nothing from the network, and runs no script but our own."""
 
 from __future__ import annotations
 

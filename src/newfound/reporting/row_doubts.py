@@ -29,7 +29,7 @@ class RowDoubts:
     known : ndarray of shape (n,), bool
         Unlabelled rows that look like a known class, though all of them were taken to be novel.
     unsure : ndarray of shape (n,), bool
-        Unlabelled rows, or all where there are no labels, of which no class has half of the probability.
+        Unlabelled rows, or all where there are no labels, for which no class has a probability of one half.
     split : ndarray of shape (n,), bool
         Training rows without a label, found to be of a novel class, of which no more than half of the members say so.
     proba : ndarray of shape (n, n_classes)

@@ -12,13 +12,13 @@ from newfound.reporting.wording import called, count, level, percent, routing_in
 _ADVICE = {
     "high": "treat the classes as found, and still look at their rows",
     "fair": "treat the classes as a proposal, whose borders may lie elsewhere",
-    "low": "treat the classes as one of several ways to part these rows",
+    "low": "treat the classes as one of several ways to group these rows",
 }
 _AGREEMENT = {
-    "candidates": "The best candidates agree with these classes by {}",
-    "count": "That it is one class, and not more, has a probability of {}",
-    "members": "The networks of the model agree on these classes by {}",
-    "bootstraps": "In other samples of the rows these classes are found again by {}",
+    "candidates": "The agreement of the best candidates on these classes is {}",
+    "count": "The probability that it is one class, and not more, is {}",
+    "members": "The agreement of the model's networks on these classes is {}",
+    "bootstraps": "The agreement with classes found in other samples of the rows is {}",
 }
 _FIGURES = {
     "candidates": "agreement of the best candidates",
@@ -83,7 +83,7 @@ def meanings(facts: Mapping[str, Any]) -> str:
     if source in ("candidates", "count"):
         said.append(f"Agreement says {MEANINGS[source]}; where it is lower than the others, it is the better warning.")
     said.append(
-        "Unsure rows are those of which no class has half of the probability. That there are none says "
+        "Unsure rows are those for which no class has a probability of one half. That there are none says "
         "little: a model is sure of classes that it has learned well, right or wrong."
     )
     return " ".join(said)

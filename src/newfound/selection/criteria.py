@@ -73,7 +73,7 @@ class CountingSpace:
 
 
 def whitened_space(task: CountingTask, ridge: float) -> CountingSpace:
-    """CountingSpace in which the known classes are round."""
+    """CountingSpace of rows that are whitened by the known classes."""
     mapped = whitening_map(within_class_covariance(task.known, task.codes), ridge)
     return CountingSpace(task.unlabelled @ mapped, task.known @ mapped)
 

@@ -107,7 +107,7 @@ def judge_learned(choice: LearnedChoice, found: Codes, compared: DiscoveryTask, 
     confidence = choice.jury.confidence(found)
     weaknesses = []
     if holds_holes(found[None], compared.rows, compared.layout, compared.n_novel)[0]:
-        weaknesses.append("a novel class is little else than the rows in which one column has no value")
+        weaknesses.append("a novel class consists almost only of rows in which one column is empty")
     if confidence < _UNSURE:
         told = "on made-up tables with such signs, more than four in five rows were right in"
         weaknesses.append(f"{told} {confidence:.0%} of the cases")
@@ -144,10 +144,10 @@ def _doubts_of_the_choice(ranking: Ranking, n_known: int, confidence: float) -> 
     if n_known <= FEWEST_KNOWN:
         yield (
             f"there {'is' if n_known == 1 else 'are'} only {n_known} known class{'es' * (n_known != 1)}, too few "
-            "to see well which candidate finds hidden ones"
+            "to test the candidates on hidden classes"
         )
     elif not evidence.n_folds:
-        yield "there were too few rows, or there was no time, to hide known classes and see who finds them"
+        yield "there were too few rows, or too little time, to test the candidates on hidden classes"
     elif (
         evidence.trust_in_information + evidence.trust_in_accuracy < _LITTLE_TRUST
         and np.mean(list(evidence.accuracy.values())) < _FOUND_BY_ALL
@@ -159,7 +159,7 @@ def _doubts_of_the_choice(ranking: Ranking, n_known: int, confidence: float) -> 
             f"the same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
         )
     if ranking.is_holes:
-        yield "a novel class is little else than the rows in which one column has no value"
+        yield "a novel class consists almost only of rows in which one column is empty"
     if confidence < _UNSURE:
         yield f"the best candidates disagree (confidence {confidence:.2f})"
 

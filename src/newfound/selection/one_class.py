@@ -84,13 +84,14 @@ def doubts_of_one(n_classes: int, interval: tuple[int, int], probability: Floats
     doubts = []
     if parting is not None:
         doubts.append(
-            f"the unlabelled rows as a whole look like one class, but column {parting.column!r} alone parts them into "
-            f"{parting.n_groups} groups, more clearly than any known class"
+            f"the unlabelled rows as a whole look like one class, but column {parting.column!r} alone divides them "
+            f"into {parting.n_groups} groups, more clearly than any known class"
         )
     if n_classes == 1:
         low, high = interval
         likely = "" if low == high else f", {low} to {high} are plausible"
         doubts.append(
-            f"there may be more than one novel class{likely}; that it is one has a probability of {probability[0]:.0%}"
+            f"there may be more than one novel class{likely}; "
+            f"the probability that it is only one is {probability[0]:.0%}"
         )
     return doubts

@@ -30,7 +30,7 @@ _CLEAN = 0.95  # share of the edges within classes from which on a partition is 
 _TELLS_MORE = 0.06  # of what there is to tell: a clean partition that tells so much more ...
 _SMALLEST_ENTROPY = 0.05
 _EVEN = 0.5  # share of the largest entropy below which classes are of very different sizes
-_HOLES = 0.5  # overlap with the rows that lack one cell from which on a class is little else than these
+_HOLES = 0.5  # overlap with the rows that lack one cell from which on a class counts as made of these alone
 _EDGES = 10  # neighbours of each row that vote on a partition
 _COMPARED_ROWS = 1_500
 _JITTER = 1e-6  # of the spread: equal rows get neighbours at random instead of in the order of the table
@@ -56,7 +56,7 @@ class Portfolio:
     is_empty : ndarray of shape (c,), bool
         Whether one class holds nearly all rows, so that nothing was found.
     is_holes : ndarray of shape (c,), bool
-        Whether some class is little else than the rows that lack the cell of one column.
+        Whether some class consists almost only of rows in which one column is empty.
     graphs : list of ndarray of shape (n, 10), int64
         Nearest neighbours of each row in each representation.
     """

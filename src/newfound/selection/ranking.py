@@ -45,7 +45,7 @@ class Ranking:
     within : float
         Share of the edges that stay within a class, of the first candidate.
     is_holes : bool
-        Whether some class of the first candidate is little else than the rows that lack the cell of one column.
+        Whether some class of the first candidate consists almost only of rows in which one column is empty.
     is_lopsided : bool
         Whether the first candidate's classes are clean and of very different sizes, so that what evens out sizes would
         spoil them.

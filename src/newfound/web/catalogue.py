@@ -35,7 +35,7 @@ def _epochs(default: int) -> Knob:
 _SUMMARIES: dict[str, tuple[str, str, list[Knob]]] = {
     "auto": (
         "Auto",
-        "Tries many ways to part the rows, keeps what known classes and rows speak for, and says how sure it is.",
+        "Tries many ways to group the rows, keeps what known classes and rows speak for, and says how sure it is.",
         [_members(8)],
     ),
     "in_context": (
