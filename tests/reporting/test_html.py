@@ -236,7 +236,7 @@ def test_an_estimate_of_one_class_shows_how_sure_that_is(mixed_facts: dict[str, 
     assert sureness(facts)[0].source != "count"  # the user said that it is one
     facts["n_classes"] = {"n_classes": 1, "interval": [1, 2], "curve": [{"k": 1, "probability": 0.62}], "criteria": []}
     assert sureness(facts)[0][:2] == (0.62, "count")
-    assert any("That it is one class, and not more, has a probability of 62" in one for one in sentences(facts))
+    assert any("The probability that it is one class, and not more, is 62" in one for one in sentences(facts))
 
 
 def test_rows_to_look_at_are_counted(mixed_facts: dict[str, Any]) -> None:
