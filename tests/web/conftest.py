@@ -15,7 +15,7 @@ from newfound.web.examples import write_example
 from newfound.web.limits import Limits
 
 HOST = "http://127.0.0.1:8765"
-LIMITS = Limits(upload_bytes=4 << 20, rows=5_000, columns=200, memory=1 << 30, running=1)
+LIMITS = Limits(upload_bytes=8 << 20, rows=5_000, columns=200, memory=1 << 30, running=1)
 
 
 def client_of(folder: Path, **more: Any) -> TestClient:

@@ -21,7 +21,7 @@ from newfound.web.bench import Bench, RefusedError
 from newfound.web.catalogue import EXAMPLES, discoverers
 from newfound.web.limits import Limits
 from newfound.web.pages import api_page
-from newfound.web.problems import OURS, plain_problem
+from newfound.web.problems import plain_problem
 from newfound.web.security import Access, Guard
 
 STATIC = Path(__file__).parent / "static"
@@ -68,7 +68,6 @@ def create_app(folder: Path | str, *, access: Access | None = None, limits: Limi
     )
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_understood)
-    app.add_exception_handler(Exception, _our_mistake)
 
     @app.get("/api/state", response_model=schemas.State, tags=["state"])
     async def state() -> Any:
@@ -119,7 +118,3 @@ async def _not_understood(_: Request, error: Exception) -> JSONResponse:
     where = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
     problem = plain_problem(f"{where[:200]}: {first['msg'][:300]}") | {"parameter": where[:200]}
     return JSONResponse({"error": problem}, 422)
-
-
-async def _our_mistake(_: Request, __: Exception) -> JSONResponse:
-    return JSONResponse({"error": plain_problem(OURS)}, 500)

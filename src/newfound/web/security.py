@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 import json
+import logging
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
@@ -12,10 +13,14 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
+from newfound.web.problems import OURS
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_LOG = logging.getLogger("newfound.web")
 
 COOKIE = "newfound_token"
 CSRF_HEADER = "x-newfound"
@@ -122,7 +127,24 @@ class Guard:
         if refusal is not None:
             await _answer(out, refusal[0], [(b"content-type", b"application/json")], _error(refusal[1]))
             return
-        await self.app(scope, _bounded(receive, most), out)
+        await self._pass_on(scope, _bounded(receive, most), out)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have the application answer; a mistake of ours goes to the log, and is told without details."""
+        started = False
+
+        async def watched(message: MutableMapping[str, Any]) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception:
+            _LOG.exception("%s %s", scope["method"], scope["path"].encode("ascii", "backslashreplace").decode())
+            if started:
+                raise
+            await _answer(send, 500, [(b"content-type", b"application/json")], _error(OURS))
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -167,7 +189,7 @@ def _bounded(receive: Receive, most: int) -> Receive:
 
 def too_large(most: int) -> Exception:
     """Return the error for a body beyond its limit, which the application turns into an answer."""
-    from starlette.exceptions import HTTPException
+    from fastapi import HTTPException
 
     return HTTPException(413, f"This is more than the {most:,} bytes that are accepted.")
 
