@@ -15,6 +15,7 @@ from newfound.web.examples import write_example
 from newfound.web.limits import Limits
 
 HOST = "http://127.0.0.1:8765"
+OPTIONS = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3, "unlabelled": "mixed"}
 LIMITS = Limits(upload_bytes=8 << 20, rows=5_000, columns=200, memory=1 << 30, running=1)
 
 
@@ -24,7 +25,7 @@ def client_of(folder: Path, **more: Any) -> TestClient:
     return TestClient(app, base_url=HOST, headers={"X-Newfound": "1"}, raise_server_exceptions=False)
 
 
-def ended(client: TestClient, run: str, seconds: float = 90) -> dict[str, Any]:
+def ended(client: Any, run: str, seconds: float = 90) -> dict[str, Any]:
     """Wait until a run has ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -56,3 +57,13 @@ def orchard(client: TestClient, tmp_path_factory: pytest.TempPathFactory) -> dic
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
     return found
+
+
+@pytest.fixture(scope="session")
+def run(client: TestClient, orchard: dict[str, Any]) -> str:
+    answer = client.post("/api/runs", json={"table": orchard["id"], **OPTIONS})
+    assert answer.status_code == 201, answer.text
+    found = ended(client, answer.json()["id"])
+    assert found["status"] == "done", found
+    assert (found["n_known_classes"], found["n_novel_classes"], found["share_done"]) == (4, 3, 1.0)
+    return str(found["id"])

@@ -9,19 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from newfound.cli.app import run as run_command
-from tests.web.conftest import ended, uploaded
-
-OPTIONS = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3, "unlabelled": "mixed"}
-
-
-@pytest.fixture(scope="session")
-def run(client: TestClient, orchard: dict[str, Any]) -> str:
-    answer = client.post("/api/runs", json={"table": orchard["id"], **OPTIONS})
-    assert answer.status_code == 201, answer.text
-    found = ended(client, answer.json()["id"])
-    assert found["status"] == "done", found
-    assert (found["n_known_classes"], found["n_novel_classes"], found["share_done"]) == (4, 3, 1.0)
-    return str(found["id"])
+from tests.web.conftest import OPTIONS, ended, uploaded
 
 
 @pytest.fixture

@@ -59,6 +59,13 @@ class Jobs:
     """Starts runs in turn, listens to them, and keeps what became of them.
 
     A worker is started before it is needed, so that no run waits for its imports.
+
+    Attributes
+    ----------
+    progress : dict of str to Progress
+        Of the runs that work.
+    processes : dict of str to int
+        Numbers of their processes.
     """
 
     def __init__(self, store: Store, limits: Limits) -> None:
@@ -68,6 +75,7 @@ class Jobs:
         self.progress: dict[str, Progress] = {}
         self._spare: asyncio.Task[Worker] | None = None
         self._cancelled: set[str] = set()
+        self.processes: dict[str, int] = {}
 
     @property
     def n_waiting(self) -> int:
@@ -116,6 +124,7 @@ class Jobs:
     def _ended(self, run: str, _: asyncio.Task[None]) -> None:
         self._working.pop(run, None)
         self.progress.pop(run, None)
+        self.processes.pop(run, None)
         self._cancelled.discard(run)
         self._go_on()
 
@@ -130,6 +139,7 @@ class Jobs:
         worker = None
         try:
             worker = await self._ready()
+            self.processes[id_] = worker.pid
             ending = await self._outcome(worker, run, table, progress)
         except asyncio.CancelledError:
             if id_ in self._cancelled:

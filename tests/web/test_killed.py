@@ -1,0 +1,149 @@
+"""Whatever is killed: what was finished stays, and what was not says so."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from newfound.web.curating import Curated
+from newfound.web.store import RESULT, Store, write_json
+from tests.web.conftest import ended
+
+SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 20}}
+QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
+
+
+def until(found: Callable[[], Any], seconds: float = 90) -> Any:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := found():
+            return value
+        time.sleep(0.05)
+    raise AssertionError("it did not come")
+
+
+def is_working(client: Any, run: str) -> bool:
+    return client.get(f"/api/runs/{run}").json()["share_done"] > 0
+
+
+def test_a_worker_that_is_killed_is_told_on_its_run_alone(client: TestClient, orchard: dict[str, Any]) -> None:
+    jobs = client.app.state.bench.jobs  # type: ignore[attr-defined]
+    before = {run["id"]: run["status"] for run in client.get("/api/runs").json()}
+    run = client.post("/api/runs", json={"table": orchard["id"], **SLOW}).json()["id"]
+    until(lambda: is_working(client, run))
+    os.kill(jobs.processes[run], signal.SIGKILL)
+    found = ended(client, run)
+    assert found["status"] == "failed"
+    assert "ended unexpectedly" in found["error"]["message"]
+    after = {one["id"]: one["status"] for one in client.get("/api/runs").json()}
+    assert {name: after[name] for name in before} == before
+    assert client.post(f"/api/runs/{run}/again").json()["error"] is None
+    assert client.delete(f"/api/runs/{run}").status_code == 204
+
+
+def test_a_store_knows_after_a_kill_what_was_finished(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    table, path = store.new_table("a.csv", ".csv")
+    path.write_text("x\n1\n")
+    store.finish_table(table, 4, {"n_rows": 1})
+    begun, _ = store.new_table("never came.csv", ".csv")
+    runs = [store.new_run("discovery", table, f"run {i}", {"seed": i}, None) for i in range(4)]
+    for run, status in zip(runs, ("done", "running", "queued", "running"), strict=True):
+        store.change_run(run["id"], status=status)
+    (runs[3]["folder"] / RESULT).mkdir()  # it ended, and the server did not live to hear of it
+    write_json(runs[3]["folder"] / RESULT / "run.json", {"n_novel_classes": 2})
+    (tmp_path / "runs" / "ffffffffffffffff").mkdir()
+    again = Store(tmp_path)
+    assert [again.run(run["id"])["status"] for run in runs] == ["done", "interrupted", "interrupted", "done"]  # type: ignore[index]
+    assert again.run(runs[3]["id"])["facts"] == {"n_novel_classes": 2}  # type: ignore[index]
+    assert again.table(table) is not None
+    assert again.table(begun) is None
+    assert sorted(one.name for one in (tmp_path / "tables").iterdir()) == [table]
+    assert not (tmp_path / "runs" / "ffffffffffffffff").exists()
+
+
+def test_undone_steps_are_forgotten_and_no_revision_returns(tmp_path: Path) -> None:
+    curated = Curated(tmp_path)
+    for name in ("a", "b"):
+        curated.add({"action": "accept", "name": name, "accepted": True})
+    assert Curated(tmp_path).move(-1)
+    after = Curated(tmp_path)
+    assert (after.revision, after.undo, after.redo) == (1, "accept a", "accept b")
+    after.add({"action": "split", "name": "c", "parts": 2})
+    last = Curated(tmp_path)
+    assert (last.revision, last.undo, last.redo) == (3, "split c", None)
+    assert not last.move(1)
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
+    command = [sys.executable, "-m", "newfound", "serve", "--port", "0", "--workdir", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"http://127.0.0.1:\d+", line)
+            assert found is not None, line
+            with httpx.Client(base_url=found[0], headers={"X-Newfound": "1"}, timeout=60) as client:
+                until(lambda: answers(client))
+                yield process, client
+        finally:
+            process.kill()
+
+
+def answers(client: httpx.Client) -> bool:
+    with contextlib.suppress(httpx.TransportError):
+        return client.get("/api/state").status_code == 200
+    return False
+
+
+def children(process: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
+    return [int(one) for one in found.stdout.split()]
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_a_server_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+    with served(tmp_path) as (process, client):
+        table = client.post("/api/tables/example", json={"name": "orchard"}).json()["id"]
+        done = ended(client, client.post("/api/runs", json={"table": table, **QUICK}).json()["id"])["id"]
+        client.post(f"/api/runs/{done}/curation", json={"action": "rename", "names": {"novel_0": "fig"}})
+        labels = client.get(f"/api/runs/{done}/export/labels").content
+        assert b"fig" in labels
+        cut = client.post("/api/runs", json={"table": table, **SLOW}).json()["id"]
+        waiting = client.post("/api/runs", json={"table": table, **QUICK}).json()["id"]
+        until(lambda: is_working(client, cut))
+        workers = children(process.pid)
+        assert workers
+        process.kill()
+    until(lambda: not any(is_alive(one) for one in workers))
+    with served(tmp_path) as (_, client):
+        status = {run["id"]: run["status"] for run in client.get("/api/runs").json()}
+        assert status == {done: "done", cut: "interrupted", waiting: "interrupted"}
+        assert client.get(f"/api/runs/{done}/export/labels").content == labels
+        assert client.get(f"/api/runs/{done}/classes").json()["undo"] == "rename novel_0 to fig"
+        assert client.post(f"/api/runs/{waiting}/again").json()["status"] == "queued"
+        assert ended(client, waiting)["status"] == "done"
+        assert client.post(f"/api/runs/{cut}/again").json()["status"] == "queued"
+        until(lambda: is_working(client, cut))
+        assert client.post(f"/api/runs/{cut}/cancel").json()["status"] == "cancelled"
