@@ -58,19 +58,25 @@ def test_the_extreme_value_of_a_scale_is_named() -> None:
 
 
 def test_rare_categories_share_a_bin() -> None:
-    names = [f"k{j % 40:02d}" for j in range(400)] + ["rare", "special"]
+    names = [f"k{j % 40:02d}" for j in range(400)] + ["rare", *["special"] * 3]
     column = viewed(pd.DataFrame({"x": names})).column("x")
     inside = np.array([name == "special" for name in names])
     bins = NameBins.fit(column, inside)
     codes = bins.encode()
     special = bins.places.tolist().index(column.categories.index("special"))
     assert codes[-1] == special
-    assert codes[-2] == len(bins.places)
+    assert codes[-4] == len(bins.places)
     chosen = np.zeros(bins.n_bins + 1, dtype=bool)
     chosen[: bins.n_bins] = True
     chosen[special] = False
     assert bins.condition(chosen).text == "x is not special"
     assert np.array_equal(bins.condition(chosen).mask(column), ~inside)
+
+
+def test_a_rule_cannot_name_categories_of_one_or_two_rows() -> None:
+    column = viewed(pd.DataFrame({"x": ["a"] * 40 + ["b"] * 40 + ["c", "c", "d"]})).column("x")
+    bins = NameBins.fit(column, np.arange(83) >= 70)
+    assert [column.categories[place] for place in bins.places] == ["a", "b"]
 
 
 def test_columns_that_do_not_vary_take_no_part() -> None:

@@ -20,7 +20,7 @@ FRAME, LABELS, TRUTH = customers()
 
 CLASS_KEYS = ["name", "n_rows", "share", "confidence", "stability", "stability_source", "rules"]
 CLASS_KEYS += ["rules_precision", "rules_coverage", "profile", "against_nearest", "nearest_known"]
-CLASS_KEYS += ["exemplars", "borderline", "warnings"]
+CLASS_KEYS += ["identifiers", "exemplars", "borderline", "warnings"]
 
 
 @pytest.fixture(scope="module")
@@ -256,8 +256,9 @@ def test_cells_that_tell_a_class_are_shown_of_wide_rows(model: Any, monkeypatch:
     X, _, _ = customers()
     for one in nf.explain(model, X).classes:
         told = {condition.column for rule in one.rules for condition in rule.conditions}
-        told |= {shift.column for shift in one.profile}
+        told |= {*(shift.column for shift in one.profile), *one.identifiers}
         assert set(one.exemplars[0].values) <= told
+        assert one.identifiers == ["id"]
         assert len(one.exemplars[0].values) == 2
 
 

@@ -59,6 +59,16 @@ def test_profile() -> None:
 # ---- rows
 
 
+def test_every_line_of_a_profile_says_something() -> None:
+    n = 100
+    clicks = np.where(np.arange(2 * n) < 20, 3.0, 0.0)  # a fifth of the first half
+    crossed = np.concatenate([np.repeat([-9.0, 2.0], [49, 51]), np.repeat([1.0, 9.0], [51, 49])])
+    clock = ["20:40", "20:41"] * n
+    table = viewed(pd.DataFrame({"clicks": clicks, "same": [0.0, 1.5] * n, "crossed": crossed, "clock": clock}))
+    shifts = profile(table.take(np.arange(n)), table.take(np.arange(n, 2 * n)))
+    assert [shift.text for shift in shifts] == ["clicks is more than 0 in 20 % of the rows, against 0 %"]
+
+
 def test_typical_rows_are_sure_central_and_distinct() -> None:
     rows = np.array([10, 11, 12, 13, 14])
     latent = np.array([[0.0], [0.1], [0.1], [5.0], [0.3]])

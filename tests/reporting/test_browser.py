@@ -109,6 +109,14 @@ def place_of(page: Any, i: int) -> tuple[float, float]:
     return box["x"] + x, box["y"] + y
 
 
+def test_nothing_is_cut_off_on_a_desk(page: Any) -> None:
+    page.eval_on_selector_all("details", "all => all.forEach((one) => { one.open = true; })")
+    cut = """all => all.filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
+        .map((one) => `${one.closest("section")?.id} ${one.tagName}.${one.className}`)"""
+    parts = ", ".join(f"section:not(#map-section) {one}" for one in (".scroll", "table", "td", "th", "figure", "pre"))
+    assert page.eval_on_selector_all(parts, cut) == []
+
+
 def test_hostile_texts_do_nothing(page: Any) -> None:
     assert page.evaluate("window.hacked") is None
     assert page.locator("img").count() == 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -39,7 +40,7 @@ def test_counts_are_those_of_the_prediction(mixed: Case, mixed_facts: dict[str, 
     assert [one["name"] for one in mixed_facts["classes"]] == mixed.model.classes_.tolist()
     for one in mixed_facts["classes"]:
         inside = predicted == one["name"]
-        assert one["n_rows"] == inside.sum()
+        assert one["n_predicted"] == inside.sum()
         assert one["n_unlabelled"] == (inside & unlabelled).sum()
         assert one["n_labelled"] == (mixed.y == one["name"]).sum()
         assert one["n_agreeing"] == (inside & (mixed.y == one["name"])).sum()
@@ -67,6 +68,25 @@ def test_the_map_shows_the_rows_as_they_are(mixed: Case, mixed_facts: dict[str, 
         assert shown is None or real.startswith(shown.rstrip("…"))
     label_of = [None if code < 0 else points["label_names"][code] for code in points["labels"]]
     assert label_of == [None if pd.isna(label) else label for label in mixed.y[rows]]
+
+
+def test_rows_are_counted_by_their_labels_where_they_have_known_ones(mixed: Case) -> None:
+    predicted = mixed.model.predict(mixed.X)
+    y = mixed.y.copy()
+    stray = np.flatnonzero(np.isin(predicted, mixed.model.novel_classes_))[:5]
+    y[stray] = "silver"
+    facts = report_facts(mixed.model, mixed.X, y, n_map_rows=40)
+    expected = Counter(label if isinstance(label, str) else found for label, found in zip(y, predicted, strict=True))
+    assert {one["name"]: one["n_rows"] for one in facts["classes"]} == {
+        **dict.fromkeys(map(str, mixed.model.classes_), 0),
+        **expected,
+    }
+    assert {one["name"]: one["n_predicted"] for one in facts["classes"] if one["n_predicted"]} == Counter(predicted)
+    novel = [one for one in facts["classes"] if one["is_novel"]]
+    for one, explained in zip(novel, facts["explanation"]["classes"], strict=True):
+        assert explained["n_rows"] == one["n_rows"]
+        assert explained["share"] == one["n_rows"] / len(y)
+    assert facts["explanation"]["n_novel_rows"] == sum(one["n_rows"] for one in novel)
 
 
 def test_rows_that_the_cards_name_are_on_the_map(numeric: Case) -> None:

@@ -264,6 +264,50 @@ def test_what_to_do_next_can_be_run(
     assert len(nf.load("named.newfound").novel_classes_) == len(names)  # two merged, one split
 
 
+def test_what_to_do_next_names_the_real_files(
+    numeric: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame(numeric.X)
+    path, target = "it's a table.csv", "-the label;"
+    table.assign(**{target: numeric.y}).to_csv(path, index=False, sep="|", encoding="cp1252")
+    table.to_csv("new_rows.csv", index=False, sep="|")
+    Path("my results").mkdir()
+    nf.save(numeric.model, "my results/model.newfound")
+    options = {"delimiter": "|", "encoding": "cp1252", "unlabelled": ["-1"]}
+    source = {"path": path, "target": target, "model": "my results/model.newfound", "options": options}
+    source["is_training"] = True
+    facts = numeric.facts(n_map_rows=40, source=source)
+    names = numeric.model.novel_classes_.tolist()
+    python, commands = next_python(names, labelled=True, source=source), next_commands(names, source=source)
+    page = Page(render(facts))
+    for line in commands:
+        assert line in page.text
+        assert run(shlex.split(line)[1:]) == 0, capsys.readouterr().err
+    exec("\n".join(python), {})
+    assert any("nf.read_table" in line for line in python)
+    assert Path("it's a table-next.csv").exists()
+    assert Path("new_rows-labels.csv").exists()
+
+
+def test_nothing_is_said_twice(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    facts["candidates"] = {"confidence": 0.97, "class_confidence": [0.98, 0.96], "leaderboard": []}
+    page = re.sub(r'<p[^>]*class="visually-hidden".*?</p>', "", render(facts), flags=re.DOTALL)
+    said = [re.sub(r"<[^>]+>", "", text) for text in re.findall(r"<p\b[^>]*>(.*?)</p>", page, flags=re.DOTALL)]
+    sentences_of = [one.strip() for text in said for one in re.split(r"(?<=[.:;]) ", text) if len(one) > 40]
+    assert len(sentences_of) == len(set(sentences_of))
+
+
+def test_the_columns_of_candidates_are_explained(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    board = [{"rank": 1, "representation": "columns", "method": "k-means", "score": 0.00442871, "within": 1.0}]
+    facts["candidates"] = {"confidence": 0.97, "class_confidence": [0.98, 0.96], "leaderboard": board}
+    text = Page(render(facts)).text
+    assert "share of the nearest neighbours that are of the same class" in text
+    assert "0.00442871" not in text
+
+
 def test_doubts_are_told_in_sentences(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     novel = facts["classes"][-1]

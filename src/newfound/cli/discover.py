@@ -131,7 +131,14 @@ def discover(
         model = _fit(task, output, used, n_novel, tuned, seed=seed, checkpoint=checkpoint, **parameters)
         fitted = time.perf_counter()
         with writing_to(folder):
-            facts = _write_results(fresh, task, model, used, seed, output, naming)
+            source = {
+                "path": str(table),
+                "target": target,
+                "model": str(folder / MODEL),
+                "options": task.options,
+                "is_training": True,
+            }
+            facts = _write_results(fresh, task, model, used, seed, output, naming, source)
             facts["started"] = started.isoformat(timespec="seconds")
             facts["seconds"] = {"fit": round(fitted - begin, 2), "all": round(time.perf_counter() - begin, 2)}
             write_json(fresh / RUN, {**facts, "notes": output.notes})
@@ -192,7 +199,14 @@ def _fit(
 
 
 def _write_results(
-    fresh: Path, task: PartlyLabelled, model: BaseDiscoverer, method: str, seed: int, output: Output, naming: Naming
+    fresh: Path,
+    task: PartlyLabelled,
+    model: BaseDiscoverer,
+    method: str,
+    seed: int,
+    output: Output,
+    naming: Naming,
+    source: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Write labels, model and report; returns the facts of the run."""
     import newfound
@@ -208,7 +222,7 @@ def _write_results(
         reading = Reading.of(model, task.table)
         labelling = label_rows(model, reading, labels)
         title = f"Novel classes in {task.file.path.name}"
-        report = report_facts(model, reading, labels, title=title, random_state=seed)
+        report = report_facts(model, reading, labels, title=title, random_state=seed, source=source)
         (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
         doubts = RowDoubts.of(reading, labels).texts()
     write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output.note, doubts, naming=naming))

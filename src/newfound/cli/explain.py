@@ -20,7 +20,7 @@ from newfound.cli.options import (
     TableArgument,
 )
 from newfound.cli.output import Output
-from newfound.cli.reading import Format, load_model, read_columns, read_table_file
+from newfound.cli.reading import Format, given_options, load_model, read_columns, read_table_file
 from newfound.cli.writing import check_new, new_file
 from newfound.markup import document
 
@@ -51,7 +51,8 @@ def explain(
 
     For each: rules with their precision and coverage, what shifts most against the other rows, typical and borderline
     rows, the nearest known class, and reasons for doubt. The rows of a class are those that the model
-    predicts to be of it, also rows with a label, so they may be more than `discover` counted:
+    predicts to be of it, also rows with a label, so they may be more than `discover` and the report count, where a row
+    with a label is of the class that the label says:
 
         newfound explain newfound-attacks/model.newfound attacks.csv
     """
@@ -60,7 +61,8 @@ def explain(
         if path is not None:
             check_new(path, force=force, option=option)
     found = load_model(model, output)
-    file = read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output)
+    form = Format(delimiter, encoding, decimal, sheet, max_memory)
+    file = read_table_file(table, form, output)
     columns = read_columns(file, output)
     labels = None
     if target is not None:
@@ -81,6 +83,11 @@ def explain(
         output.say(f"Written to {html}")
     if report is not None:
         with output.busy("Writing the report"), output.speaking_of(table, target):
-            newfound.write_report(found, reading, labels, report, title=f"Novel classes in {table.name}")
+            from newfound.reporting import Report, report_facts
+
+            where = {"path": str(table), "target": target, "model": str(model)}
+            source = {**where, "options": given_options(form), "is_training": False}
+            title = f"Novel classes in {table.name}"
+            Report(report_facts(found, reading, labels, title=title, source=source)).save(report)
         output.say(f"Report: {report}")
     output.finish(explanation.to_dict())

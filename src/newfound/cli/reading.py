@@ -40,12 +40,15 @@ class PartlyLabelled:
     target : Target
     kinds : dict of column to kind
         As the user has named them.
+    options : dict of str to value
+        The parameters of `newfound.read_table` that the user has given.
     """
 
     file: TableFile
     table: Table
     target: Target
     kinds: dict[str, Any]
+    options: dict[str, Any]
 
 
 def read_table_file(path: Path, form: Format, output: Output, *, aloud: bool = False) -> TableFile:
@@ -99,7 +102,15 @@ def read_task(
     check_labels(labels, file, method)
     output.note(*labels.notes)
     table = read_columns(file, output, [target, *ignored], aloud=True)
-    return PartlyLabelled(file, table, labels, {name: one for name, one in kinds.items() if name in table.columns})
+    kinds = {name: one for name, one in kinds.items() if name in table.columns}
+    options = given_options(form, unlabelled=unlabelled, ignore=ignore)
+    return PartlyLabelled(file, table, labels, kinds, options)
+
+
+def given_options(form: Format, **further: Sequence[str] | None) -> dict[str, Any]:
+    """Return the parameters of `newfound.read_table` that the user has given."""
+    given = {name: value for name, value in vars(form).items() if value is not None}
+    return given | {name: list(texts) for name, texts in further.items() if texts}
 
 
 def load_model(path: Path, output: Output) -> BaseDiscoverer:

@@ -17,6 +17,8 @@ BinCodes = NDArray[np.int32]
 _MOST_DISTINCT = 128  # a scale of no more distinct values has a bin for each
 _N_QUANTILES = 48  # bins of equal counts, of all rows and of the rows of the class
 _MOST_CATEGORIES = 30  # frequent categories with a bin of their own, of all rows and of the rows of the class
+_FREQUENT, _FREQUENT_INSIDE = 0.01, 0.05  # shares of all rows, and of those of the class, from which on one is frequent
+_FEWEST_CELLS = 3  # of a frequent category; a rule that names rarer ones would repeat single rows
 
 
 _ON_SCALES: dict[str, tuple[ConditionKind, Callable[..., float]]] = {
@@ -110,9 +112,10 @@ class NameBins:
         """Give bins to the categories that are frequent, or frequent in a class, whose mask is `inside`."""
         n = len(column.categories)
         frequent = [np.zeros(0, dtype=np.intp)]
-        for codes in (column.codes, column.codes[inside]):
+        for codes, share in ((column.codes, _FREQUENT), (column.codes[inside], _FREQUENT_INSIDE)):
             counts = np.bincount(codes[codes != MISSING], minlength=n)
-            frequent.append(np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES])
+            most = np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]
+            frequent.append(most[counts[most] >= max(_FEWEST_CELLS, share * len(codes))])
         return cls(column, np.unique(np.concatenate(frequent)))
 
     @property

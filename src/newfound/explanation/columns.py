@@ -34,7 +34,7 @@ class ExplainedColumn:
     categories : tuple of str
         As the table spells them; for booleans the word for no, then the word for yes.
     whole : bool
-        Whether all numbers are whole; for dates, whether all are midnight.
+        Whether all numbers are whole; for dates, whether all are midnight; for times, whether all are whole minutes.
     """
 
     name: str
@@ -109,7 +109,8 @@ def _view(name: str, values: NDArray[Any], kind: Kind) -> ExplainedColumn:
     if kind in _READERS:
         numbers = _READERS[kind](values, name)
         present = numbers[~np.isnan(numbers)]
-        whole = bool((present == np.floor(present)).all())
+        ticks = (present * 60).round(6) if kind == "time" else present
+        whole = bool((ticks == np.floor(ticks)).all())
         return ExplainedColumn(name, kind, numbers, np.empty(0, dtype=np.int64), (), whole)
     if kind == "boolean":
         codes, categories = _booleans(name, values)

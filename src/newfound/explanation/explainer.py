@@ -35,6 +35,7 @@ _PROFILE_ROWS = 2_000  # of the class, in its profile
 _LATENT_ROWS = 300  # of each class, where the latent space is looked at
 _MEMBER_ROWS = 3_000
 _MOST_VALUES = 200  # cells that are shown of a row
+_MOST_IDENTIFIERS = 2
 
 _FEW_ROWS = 30
 _LOW_CONFIDENCE = 0.6
@@ -98,6 +99,8 @@ def explain(
     stability, source = _stability(view, rng)
     drawn = np.sort(rng.permutation(len(view.codes))[: view.most_rows])
     judges, truth = view.table.take(held_out), view.codes[held_out]
+    identifiers = [name for name in view.model.encoder_.schema_.identifiers if name in view.reading.raw.columns]
+    identifiers = identifiers[:_MOST_IDENTIFIERS]
     classes = []
     for code in view.novel:
         found = []
@@ -106,7 +109,7 @@ def explain(
         rules, precision, coverage = score_rules(found, judges, truth == code)
         profiles = _profiles(view, code, drawn, rng)
         told = {condition.column for rule in rules for condition in rule.conditions}
-        told |= {shift.column for shift in profiles["profile"]}
+        told |= {*(shift.column for shift in profiles["profile"]), *identifiers}
         explained = ClassExplanation(
             name=view.names[code],
             **_size(view, code),
@@ -116,6 +119,7 @@ def explain(
             rules_precision=precision,
             rules_coverage=coverage,
             **profiles,
+            identifiers=identifiers,
             **_rows(view, code, n_exemplars, told),
             warnings=[],
         )

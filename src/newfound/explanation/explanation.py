@@ -43,6 +43,8 @@ class ClassExplanation:
     against_nearest : list of Shift
         The columns that differ most from the nearest known class.
     nearest_known : NearestKnown or None
+    identifiers : list of str
+        Columns that the model ignores since they name or number the rows, by which people know them.
     exemplars : list of Exemplar
         Typical rows.
     borderline : list of Borderline
@@ -63,6 +65,7 @@ class ClassExplanation:
     profile: list[Shift]
     against_nearest: list[Shift]
     nearest_known: NearestKnown | None
+    identifiers: list[str]
     exemplars: list[Exemplar]
     borderline: list[Borderline]
     warnings: list[str]
@@ -82,6 +85,7 @@ class ClassExplanation:
             "profile": [shift.to_dict() for shift in self.profile],
             "against_nearest": [shift.to_dict() for shift in self.against_nearest],
             "nearest_known": None if self.nearest_known is None else self.nearest_known.to_dict(),
+            "identifiers": list(self.identifiers),
             "exemplars": [row.to_dict() for row in self.exemplars],
             "borderline": [row.to_dict() for row in self.borderline],
             "warnings": list(self.warnings),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,13 @@ class Shift:
         From -1 to 1. For numbers, dates and times Cliff's delta: the probability that a row of the class has the larger
         value, less the probability that it has the smaller one. Otherwise the difference of the shares of `category`.
     category : str or None
-        The category whose share differs most; "missing" where it is the share of missing cells.
+        The category whose share differs most; "missing" where it is the share of missing cells; "more than" or "less
+        than" a number where quartiles that look the same would say nothing.
     here, rest : dict of str to float
-        "median", "low" and "high" (quartiles), in days since 1970 for dates and in hours for times; or "share".
+        "median", "low" and "high" (quartiles), in days since 1970 for dates and in hours for times; or "share", of
+        `category`.
     whole_days : bool
-        Whether dates are shown without the time of the day.
+        Whether dates are shown without the time of the day, and times without seconds.
     """
 
     column: str
@@ -43,17 +45,20 @@ class Shift:
     whole_days: bool = True
 
     @property
+    def says_nothing(self) -> bool:
+        """Whether both sides look the same, as they are shown."""
+        return self._shown(self.here) == self._shown(self.rest)
+
+    @property
     def text(self) -> str:
         """The difference in words, the class first."""
         if "share" in self.here:
-            return (
-                f"{self.column} is {self.category} in {share_text(self.here['share'])} of the rows, "
-                f"against {share_text(self.rest['share'])}"
-            )
+            shares = f"{self._shown(self.here)} of the rows, against {self._shown(self.rest)}"
+            return f"{self.column} is {self.category} in {shares}"
         more, less = ("higher", "lower") if self.kind == "numeric" else ("later", "earlier")
         return (
-            f"{self.column} is {more if self.effect > 0 else less}: {self._spread_text(self.here)} "
-            f"against {self._spread_text(self.rest)}"
+            f"{self.column} is {more if self.effect > 0 else less}: {self._shown(self.here)} "
+            f"against {self._shown(self.rest)}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -71,13 +76,15 @@ class Shift:
     def _plain(self, facts: dict[str, float]) -> dict[str, Any]:
         return {name: value if name == "share" else plain_value(self.kind, value) for name, value in facts.items()}
 
-    def _spread_text(self, facts: dict[str, float]) -> str:
+    def _shown(self, facts: dict[str, float]) -> str:
+        if "share" in facts:
+            return share_text(facts["share"])
         median, low, high = (self._value_text(facts[name]) for name in ("median", "low", "high"))
         return median if low == median == high else f"{median} ({low} to {high})"
 
     def _value_text(self, value: float) -> str:
         if self.kind == "time":
-            return time_text(value)
+            return time_text(round(60 * value) / 60 if self.whole_days else value)
         return date_text(value, whole=self.whole_days) if self.kind == "date" else number_text(value)
 
 
@@ -92,7 +99,8 @@ def profile(here: ExplainedTable, rest: ExplainedTable, most: int = 10) -> list[
         if shift
     ]
     shifts.sort(key=lambda shift: -abs(shift.effect))
-    return [shift for shift in shifts[:most] if abs(shift.effect) >= _SMALLEST_EFFECT]
+    told = [shift for shift in shifts if abs(shift.effect) >= _SMALLEST_EFFECT and not shift.says_nothing]
+    return told[:most]
 
 
 def cliffs_delta(ours: Floats, theirs: Floats) -> float:
@@ -128,7 +136,20 @@ def _scale_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None
     if not len(here) or not len(rest):
         return None
     effect = cliffs_delta(here, rest)
-    return Shift(ours.name, ours.kind, effect, None, _quartiles(here), _quartiles(rest), ours.whole)
+    found = Shift(ours.name, ours.kind, effect, None, _quartiles(here), _quartiles(rest), ours.whole)
+    if effect * (found.here["median"] - found.rest["median"]) < 0:  # "lower: 27 against 20" would puzzle readers
+        return None
+    return _beyond(found, here, rest) if found.says_nothing else found
+
+
+def _beyond(same: Shift, here: Floats, rest: Floats) -> Shift:
+    """Tell a difference that quartiles do not show, as where most cells are 0, by the rows beyond the median."""
+    median = float(np.median(rest))
+    sides = {"more than": (here > median, rest > median), "less than": (here < median, rest < median)}
+    word, (ours, theirs) = max(sides.items(), key=lambda side: abs(side[1][0].mean() - side[1][1].mean()))
+    shares = {"share": float(ours.mean())}, {"share": float(theirs.mean())}
+    word = word if same.kind == "numeric" else {"more than": "later than", "less than": "earlier than"}[word]
+    return replace(same, category=f"{word} {same._value_text(median)}", here=shares[0], rest=shares[1])
 
 
 def _share_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None:

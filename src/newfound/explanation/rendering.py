@@ -135,7 +135,9 @@ def _values_text(values: Mapping[str, Any], class_facts: Mapping[str, Any]) -> s
     """Name the cells that the class is told by."""
     told = [condition["column"] for rule in class_facts["rules"] for condition in rule["conditions"]]
     told += [shift["column"] for shift in class_facts["profile"]]
-    names = [name for name in dict.fromkeys([*told, *values]) if name in values][:_N_CELLS]
+    identifiers = class_facts["identifiers"]
+    names = [name for name in dict.fromkeys([*identifiers, *told, *values]) if name in values]
+    names = names[: _N_CELLS + len(identifiers)]
     return "; ".join(f"{name} {_cell_text(values[name])}" for name in names)
 
 

@@ -7,13 +7,15 @@ from typing import Any
 
 from newfound.explanation.wording import class_name, shortened
 from newfound.markup import Html, join, scrolling, tag
+from newfound.reporting.distributions import draw_distributions
 from newfound.reporting.doubts import MEANINGS, Sureness
 from newfound.reporting.facts import columns_of
 from newfound.reporting.figures import draw_shift, meter, swatch
-from newfound.reporting.wording import MISSING, called, cell, count, level, percent
+from newfound.reporting.wording import MISSING, breaking, called, cell, count, level, percent
 
 _COLUMNS_SHOWN, _COLUMNS_ENOUGH = 7, 3  # of rows in a card; others join where fewer tell anything of the class
 _SHIFTS_SHOWN = 6
+_LONGEST_NAME, _LONGEST_CELL = 40, 40  # signs of a table of rows; the whole is a tooltip
 
 
 def card_id(index: int) -> str:
@@ -55,7 +57,7 @@ def draw_card(
     body = (
         [
             _warnings(one["warnings"]),
-            tag("div", _recognise(one, known_facts), _shifts(one, look), class_="columns"),
+            tag("div", _recognise(one, known_facts, look), _shifts(one, look), class_="columns"),
             _examples(one),
         ]
         if one["n_rows"]
@@ -98,9 +100,15 @@ def _warnings(warnings: Sequence[str]) -> Html | None:
 # ---- how to recognise it
 
 
-def _recognise(one: Mapping[str, Any], known_facts: Mapping[str, Any]) -> Html:
+def _recognise(one: Mapping[str, Any], known_facts: Mapping[str, Any], look: Mapping[str, Any]) -> Html:
+    spread = draw_distributions(one.get("distributions", []), look["colour"])
     return tag(
-        "div", tag("h4", "How to recognise it"), _rules(one), _nearest(one["nearest_known"]), _labels(known_facts)
+        "div",
+        tag("h4", "How to recognise it"),
+        _rules(one),
+        _nearest(one["nearest_known"]),
+        _labels(known_facts),
+        None if spread is None else join(tag("h4", "How it is spread"), _key(look, "the rest of the table"), spread),
     )
 
 
@@ -149,14 +157,14 @@ def _nearest(nearest: Mapping[str, Any] | None) -> Html | None:
 
 
 def _labels(known_facts: Mapping[str, Any]) -> Html | None:
-    """Say what labels its rows carry, where they carry any."""
+    """Say which labels rows carry that look like it all the same."""
     if not known_facts["labels"]:
         return None
     said = ", ".join(f"{called(label['name'])} ({count(label['n_rows'], 'row')})" for label in known_facts["labels"])
     more = known_facts["n_labels"] - len(known_facts["labels"])
     return tag(
         "p",
-        tag("b", "Some of its rows carry a label: "),
+        tag("b", "Rows with a label that look like it: "),
         said,
         f" and {more} more" if more else None,
         class_="nearest",
@@ -190,7 +198,11 @@ def _profile(profile: Sequence[Mapping[str, Any]], look: Mapping[str, Any], othe
         )
         for shift in profile[:_SHIFTS_SHOWN]
     ]
-    key = tag(
+    return join(_key(look, other), tag("ul", *lines, class_="shifts"))
+
+
+def _key(look: Mapping[str, Any], other: str) -> Html:
+    return tag(
         "p",
         tag("span", class_=f"key {look['colour']}"),
         " this class ",
@@ -198,7 +210,6 @@ def _profile(profile: Sequence[Mapping[str, Any]], look: Mapping[str, Any], othe
         f" {other}",
         class_="legend-line",
     )
-    return join(key, tag("ul", *lines, class_="shifts"))
 
 
 def _shift_words(shift: Mapping[str, Any]) -> tuple[Html, str]:
@@ -212,7 +223,8 @@ def _shift_words(shift: Mapping[str, Any]) -> tuple[Html, str]:
 
 
 def _examples(one: Mapping[str, Any]) -> Html:
-    columns = _columns_shown(one)
+    identifiers = list(one.get("identifiers", []))
+    columns = (identifiers, [name for name in _columns_shown(one) if name not in identifiers])
     typical = _rows(
         "Typical rows",
         "sure, from the middle of the class, and unlike each other",
@@ -229,36 +241,46 @@ def _columns_shown(one: Mapping[str, Any]) -> list[str]:
     there = list(rows[0]["values"]) if rows else []
     telling = [name for name in columns_of(dict(one)) if name in set(there)]
     shown = telling if len(telling) >= _COLUMNS_ENOUGH else list(dict.fromkeys([*telling, *there]))
-    return shown[:_COLUMNS_SHOWN]
+    return shown[: _COLUMNS_SHOWN - len(one.get("identifiers", []))]
 
 
 def _rows(
-    title: str, why: str, rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, open_: bool = False
+    title: str,
+    why: str,
+    rows: Sequence[Mapping[str, Any]],
+    columns: tuple[Sequence[str], Sequence[str]],
+    *,
+    open_: bool = False,
 ) -> Html | None:
+    """Draw rows as a table; `columns` are those that name the rows, then those that tell of the class."""
     if not rows:
         return None
+    names, telling = columns
     rival = any("runner_up" in row for row in rows)
-    head = ["row", "probability", *(["or else"] if rival else []), *columns]
+    head = ["row", *names, "probability", *(["or else"] if rival else []), *telling]
     lines = []
     for row in rows:
         on_map = tag("button", row["row"], type="button", class_="on-map", data_row=row["row"])
         other = (
             [tag("td", f"{class_name(row['runner_up'])} ({percent(row['runner_up_probability'])})")] if rival else []
         )
-        cells = [cell(row["values"].get(name)) for name in columns]
         lines.append(
             tag(
                 "tr",
                 tag("th", on_map, scope="row"),
+                *(_cell(row["values"].get(name)) for name in names),
                 tag("td", percent(row["probability"])),
                 *other,
-                *(tag("td", text, class_="missing" if text == MISSING else None) for text in cells),
+                *(_cell(row["values"].get(name)) for name in telling),
             )
         )
-    grid = tag(
-        "table",
-        tag("thead", tag("tr", *(tag("th", shortened(name, 30), scope="col") for name in head))),
-        tag("tbody", *lines),
-    )
+    heads = [tag("th", shortened(name, _LONGEST_NAME), scope="col", title=name, class_=breaking(name)) for name in head]
+    grid = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *lines))
     box = scrolling(grid, title)
     return tag("details", tag("summary", title, tag("span", f" {why}", class_="muted")), box, open=open_)
+
+
+def _cell(value: Any) -> Html:
+    text = cell(value)
+    classes = breaking(text, MISSING if text == MISSING else None)
+    return tag("td", shortened(text, _LONGEST_CELL), title=text, class_=classes)

@@ -21,6 +21,7 @@ from newfound.errors import InputError
 from newfound.explanation import explain
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
+from newfound.reporting.distributions import distribution_facts
 from newfound.reporting.layout import Places, drawn_rows, middle_of, place_rows
 from newfound.reporting.row_doubts import RowDoubts, label_names
 from newfound.tables import Labels, Table, read_labels
@@ -49,6 +50,7 @@ def report_facts(
     n_map_rows: int = 3_000,
     random_state: Any = 0,
     places: Places | None = None,
+    source: Mapping[str, Any] | None = None,
 ) -> Facts:
     """Gather what a report says of a model and a table.
 
@@ -68,13 +70,22 @@ def report_facts(
         Of the explanation, of the rows on the map and of their places.
     places : Places, optional
         Where all rows lie on a map, if that is known; otherwise the rows on the map are laid out.
+    source : mapping, optional
+        Where the table and the model are, for the commands that the report proposes: ``path``, ``target`` (None if it
+        has none), ``model``, ``options``, a dict of the parameters of `newfound.read_table` that it was read with, and
+        ``is_training``, whether the model was fitted to this table.
 
     Returns
     -------
     dict
         ``title``, ``made_at``, ``table``, ``classes`` (all, in the order of the model), ``weaknesses``,
         ``doubted_rows`` (how many, by reason), ``explanation`` (see `newfound.explain`), ``novelty``, ``routing``,
-        ``map``, ``history``, ``batches`` (of updates), ``n_classes``, ``candidates`` and ``model``.
+        ``map``, ``history``, ``batches`` (of updates), ``n_classes``, ``candidates``, ``model`` and ``source``.
+
+    Notes
+    -----
+    Rows are counted as `newfound discover` writes them to labels.csv: a row with the label of a known class is of that
+    class, whatever the model predicts.
 
     Raises
     ------
@@ -98,15 +109,22 @@ def report_facts(
     labels = None if y is None else read_labels(y, table.n_rows)
     codes = model.predict_proba(reading).argmax(axis=1)
     explanation = explain(model, reading, random_state=random_state).to_dict()
+    n_known = len(model.known_classes_)
+    wanted = [columns_of(one) for one in explanation["classes"]]
+    spreads = distribution_facts(reading, codes, wanted, n_known, rng)
+    for one, spread in zip(explanation["classes"], spreads, strict=True):
+        one["distributions"] = spread
     rows = drawn_rows(codes, n_map_rows, _rows_shown(explanation), rng)
     names = [class_name(name) for name in model.classes_.tolist()]
     spelled = [] if labels is None else label_names(labels, model)
+    settled = _with_labels(codes, labels, spelled, names[:n_known])
+    _count_rows(explanation, settled, n_known)
     doubts = RowDoubts.of(reading, labels)
     facts: Facts = {
         "title": title,
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "table": _table_facts(model, table, labels),
-        "classes": _class_facts(names, len(model.known_classes_), codes, labels, spelled, doubts),
+        "classes": _class_facts(names, n_known, codes, settled, labels, spelled, doubts),
         "weaknesses": list(model.weaknesses_),
         "doubted_rows": doubts.counts(),
         "explanation": explanation,
@@ -118,6 +136,7 @@ def report_facts(
         "n_classes": _count_facts(model),
         "candidates": _candidate_facts(model),
         "model": _model_facts(model, random_state),
+        "source": None if source is None else dict(source),
     }
     checked: Facts = plain(facts)
     return checked
@@ -155,11 +174,12 @@ def _class_facts(
     names: Sequence[str],
     n_known: int,
     codes: Codes,
+    settled: Codes,
     labels: Labels | None,
     spelled: Sequence[str],
     doubts: RowDoubts,
 ) -> list[Facts]:
-    """Facts of every class: how many rows are predicted to be of it, and what labels these carry."""
+    """Facts of every class: how many rows are of it or predicted to be, and what labels these carry."""
     of_rows = np.full(len(codes), -1) if labels is None else labels.codes
     together = np.zeros((len(names), len(spelled)), dtype=np.int64)
     np.add.at(together, (codes[of_rows >= 0], of_rows[of_rows >= 0]), 1)
@@ -172,7 +192,8 @@ def _class_facts(
             {
                 "name": name,
                 "is_novel": j >= n_known,
-                "n_rows": int((codes == j).sum()),
+                "n_rows": int((settled == j).sum()),
+                "n_predicted": int((codes == j).sum()),
                 "n_unlabelled": None if labels is None else int(((codes == j) & (of_rows < 0)).sum()),
                 "n_labelled": None if labels is None else (0 if place is None else int(together[:, place].sum())),
                 "n_agreeing": None if labels is None else (0 if place is None else int(together[j, place])),
@@ -183,6 +204,23 @@ def _class_facts(
             }
         )
     return facts
+
+
+def _with_labels(codes: Codes, labels: Labels | None, spelled: Sequence[str], known: Sequence[str]) -> Codes:
+    """Return the class of each row (n,): that of its label where it is a known one, else the predicted one."""
+    if labels is None or not spelled:
+        return codes
+    places = np.array([known.index(name) if name in known else -1 for name in spelled])
+    given = np.where(labels.labelled, places[labels.codes], -1)
+    return np.where(given >= 0, given, codes)
+
+
+def _count_rows(explanation: Facts, settled: Codes, n_known: int) -> None:
+    """Count the rows of novel classes as they are written to labels.csv."""
+    for place, one in enumerate(explanation["classes"]):
+        one["n_rows"] = int((settled == n_known + place).sum())
+        one["share"] = one["n_rows"] / len(settled)
+    explanation["n_novel_rows"] = int((settled >= n_known).sum())
 
 
 def _novelty_facts(reading: Reading, labels: Labels | None) -> Facts | None:

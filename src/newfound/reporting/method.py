@@ -9,12 +9,26 @@ from typing import Any
 from newfound.explanation.wording import class_name, number_text, shortened
 from newfound.markup import Html, join, scrolling, tag
 from newfound.reporting.figures import draw_bars, draw_curve
-from newfound.reporting.wording import count, listed, percent
+from newfound.reporting.wording import breaking, count, listed, percent
 
 Facts = Mapping[str, Any]
 
 _CANDIDATES_SHOWN = 10
+_CANDIDATE_COLUMNS = {
+    "representation": "how distances between rows are measured",
+    "method": "how rows are then parted into classes",
+    "score": "what candidates are ordered by; only the order counts",
+    "likelihood": "how well the in-context network's probabilities, that two rows are of one class, fit; 0 is best",
+    "hidden_accuracy": "share of the rows of hidden known classes that it finds; 1 is best",
+    "information": "how far neighbours tell the class of a row; more is better",
+    "within": "share of the nearest neighbours that are of the same class; 1 is best",
+    "agreement": "how alike it is to the other candidates (adjusted Rand index); 1 is the same",
+}
+"""What the columns of `leaderboard_` mean."""
+_DIGITS = 3  # after the point, of what candidates are compared by
 _BATCHES_SHOWN = 8
+_MODEL = "model.newfound"
+_FORMAT = ("delimiter", "encoding", "decimal", "sheet", "max_memory")  # options of every command that reads a table
 _ABOUT_BARS = (
     "probability of each number of novel classes; the coloured number is the median of these probabilities, which need "
     "not be the highest bar"
@@ -74,8 +88,23 @@ def candidates(facts: Facts) -> Html | None:
         )
         if sure is not None:
             said += f" The best ones agree with the result by {percent(sure)}."
-    board = scrolling(records(chosen["leaderboard"][:_CANDIDATES_SHOWN]), "Candidates")
-    return tag("section", tag("h2", "Candidates"), tag("p", said), board, id="candidates")
+    shown = [
+        {name: round(value, _DIGITS) if isinstance(value, float) else value for name, value in record.items()}
+        for record in chosen["leaderboard"][:_CANDIDATES_SHOWN]
+    ]
+    meanings = {
+        name.replace("_", " "): meaning
+        for name, meaning in _CANDIDATE_COLUMNS.items()
+        if any(name in one for one in shown)
+    }
+    return tag(
+        "section",
+        tag("h2", "Candidates"),
+        tag("p", said),
+        scrolling(records(shown), "Candidates"),
+        tag("details", tag("summary", "What the columns mean"), _pairs(meanings)) if meanings else None,
+        id="candidates",
+    )
 
 
 def training(facts: Facts) -> Html | None:
@@ -158,15 +187,20 @@ def _next(facts: Facts) -> Html | None:
     if not names:
         return None
     about = "Read the cards, name the classes, merge what belongs together, split what does not, then label new rows."
-    files = "With the names of your own files and classes, and of your column of labels, in Python:"
+    source = facts.get("source")
+    files = (
+        "With the names of your own files and classes, and of your column of labels, in Python:"
+        if source is None
+        else "With better names of classes than these, in Python:"
+    )
     labelled = facts["table"]["n_labelled"] is not None
     return tag(
         "div",
         tag("h3", "What to do next"),
         tag("p", f"{about} {files}"),
-        tag("pre", tag("code", "\n".join(next_python(names, labelled=labelled))), tabindex="0"),
+        tag("pre", tag("code", "\n".join(next_python(names, labelled=labelled, source=source))), tabindex="0"),
         tag("p", "On the command line:"),
-        tag("pre", tag("code", "\n".join(next_commands(names))), tabindex="0"),
+        tag("pre", tag("code", "\n".join(next_commands(names, source=source))), tabindex="0"),
     )
 
 
@@ -174,38 +208,50 @@ def _new_name(names: Sequence[Any]) -> Any:
     return "better-name" if isinstance(names[0], str) else 1000
 
 
-def next_python(names: Sequence[Any], *, labelled: bool) -> list[str]:
+def next_python(names: Sequence[Any], *, labelled: bool, source: Facts | None = None) -> list[str]:
     """Lines of Python that name, merge and split novel classes; with the labels of a table where it has some."""
     new = _new_name(names)
-    table = ['X = pd.read_csv("table.csv")']
-    if labelled:
-        table = ['table = pd.read_csv("table.csv")', 'X, y = table.drop(columns="label"), table["label"]']
     return [
-        "import newfound as nf",
-        "import pandas as pd",
-        "",
-        *table,
-        'model = nf.load("model.newfound")',
+        *_reading(labelled, source),
+        f"model = nf.load({_MODEL if source is None else source['model']!r})",
         f"model.rename({{{names[0]!r}: {new!r}}})",
         *([f"model.merge([{new!r}, {names[1]!r}])"] if len(names) > 1 else []),
-        f"model.split({new!r}, 2, X)",
+        f"model.split({new!r}, 2, X{', training=True' if source is not None and source['is_training'] else ''})",
         'nf.save(model, "named.newfound")',
         f"y_next = model.to_labels({'X, y' if labelled else 'X'})",
     ]
 
 
-def next_commands(names: Sequence[Any]) -> list[str]:
+def _reading(labelled: bool, source: Facts | None) -> list[str]:
+    """Lines of Python that read the table: by `nf.read_table` where it is known how it was read."""
+    if source is not None:
+        given = {**({"target": source["target"]} if labelled else {}), **source["options"]}
+        arguments = ", ".join([repr(source["path"]), *(f"{name}={value!r}" for name, value in given.items())])
+        return ["import newfound as nf", "", f"{'X, y' if labelled else 'X'} = nf.read_table({arguments})"]
+    table = ['X = pd.read_csv("table.csv")']
+    if labelled:
+        table = ['table = pd.read_csv("table.csv")', 'X, y = table.drop(columns="label"), table["label"]']
+    return ["import newfound as nf", "import pandas as pd", "", *table]
+
+
+def next_commands(names: Sequence[Any], *, source: Facts | None = None) -> list[str]:
     """Return the same for the command line, and how to label other rows."""
-    new = class_name(_new_name(names))
+    where = source or {"path": "table.csv", "target": None, "model": _MODEL, "options": {}, "is_training": False}
+    new, table = class_name(_new_name(names)), shlex.quote(where["path"])
+    form = [f"--{name.replace('_', '-')}={value}" for name, value in where["options"].items() if name in _FORMAT]
+    read = "".join(f" {shlex.quote(option)}" for option in form)
     renamed = shlex.quote(f"{class_name(names[0])}={new}")
-    commands = [f"newfound rename model.newfound {renamed} --out named.newfound"]
+    commands = [f"newfound rename {shlex.quote(where['model'])} {renamed} --out named.newfound"]
     if len(names) > 1:
         commands.append(f"newfound merge named.newfound {new} {shlex.quote(class_name(names[1]))} --force")
-    return [
-        *commands,
-        f"newfound split named.newfound table.csv {new} --force",
-        "newfound predict named.newfound new_rows.csv",
-    ]
+    commands.append(
+        f"newfound split named.newfound {table} {new}{read}{' --training' if where['is_training'] else ''} --force"
+    )
+    if where["target"] is not None:
+        unlabelled = "".join(f" --unlabelled={shlex.quote(text)}" for text in where["options"].get("unlabelled", []))
+        target = f"--target={where['target']}"
+        commands.append(f"newfound to-labels named.newfound {table} {shlex.quote(target)}{unlabelled}{read}")
+    return [*commands, f"newfound predict named.newfound new_rows.csv{read}"]
 
 
 def _pairs(pairs: Mapping[str, str | None]) -> Html:
@@ -226,7 +272,8 @@ def records(rows: Sequence[Facts]) -> Html:
             else shortened(str(value))
         )
 
-    lines = [tag("tr", *(tag("td", shown(row.get(name))) for name in columns)) for row in rows]
+    texts = [[shown(row.get(name)) for name in columns] for row in rows]
+    lines = [tag("tr", *(tag("td", text, class_=breaking(text)) for text in row)) for row in texts]
     return tag(
         "table",
         tag("thead", tag("tr", *(tag("th", name.replace("_", " "), scope="col") for name in columns))),

@@ -8,10 +8,10 @@ from typing import Any
 from newfound.explanation.wording import class_name
 from newfound.markup import Html, join, scrolling, tag
 from newfound.reporting.cards import card_id, conditions, draw_card
-from newfound.reporting.doubts import doubts, sureness
+from newfound.reporting.doubts import Sureness, doubts, sureness
 from newfound.reporting.figures import draw_histogram, draw_map, share_bar, swatch
 from newfound.reporting.summary import headline, key_figures, meanings, sentences
-from newfound.reporting.wording import count, percent
+from newfound.reporting.wording import breaking, count, percent
 
 Facts = Mapping[str, Any]
 Looks = Sequence[Mapping[str, Any]]
@@ -76,13 +76,10 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
                 ),
                 tag("td", percent(one["share"])),
                 tag("td", _first_rule(one), class_="first-rule"),
-                tag("td", _share(sure[i].agreement)) if agreed else None,
-                tag("td", _share(one["stability"])),
-                tag("td", _share(sure[i].unsure if one["n_rows"] else None)),
+                *(tag("td", _share(share), data_name=name) for name, share in _sureness(one, sure[i], agreed).items()),
             )
         )
-    head = ["novel class", "rows", "of the table", "how to recognise it", *["agreement"] * agreed]
-    head += ["stability", "unsure rows"]
+    head = ["novel class", "rows", "of the table", "how to recognise it", *_sureness(novel[0], sure[0], agreed)]
     table = tag(
         "table",
         tag("caption", "The novel classes at a glance"),
@@ -91,6 +88,12 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
         class_="glance",
     )
     return join(table, tag("p", meanings(facts), class_="muted"))
+
+
+def _sureness(one: Facts, sure: Sureness, agreed: bool) -> dict[str, float | None]:
+    """How sure a class is, by the names of the columns that say so."""
+    found = {"agreement": sure.agreement} if agreed else {}
+    return found | {"stability": one["stability"], "unsure rows": sure.unsure if one["n_rows"] else None}
 
 
 def _share(share: float | None) -> str:
@@ -122,7 +125,7 @@ def the_map(facts: Facts, looks: Looks) -> Html:
     order = [j for j, one in enumerate(classes) if one["is_novel"]] + [
         j for j, one in enumerate(classes) if not one["is_novel"]
     ]
-    buttons = [_legend_button(j, classes[j], looks[j]) for j in order if classes[j]["n_rows"]]
+    buttons = [_legend_button(j, classes[j], looks[j]) for j in order if classes[j]["n_predicted"]]
     keys = (
         "Point at a mark, or tap it, to see its row; choose a class to see it alone. With the keyboard: arrow keys go "
         "from mark to mark, Enter shows the mark's class alone, Escape shows all again."
@@ -199,7 +202,7 @@ def cards(facts: Facts, looks: Looks) -> Html | None:
     about = (
         "Rules are made from one half of the rows and checked on the other; the figures are those of the check. "
         "In a profile a bar is the middle half of the rows and a dot their median, or the share of rows of a category. "
-        f"{meanings(facts)}"
+        "In the small pictures the class lies above the line, the rest of the table below, each on a scale of its own."
     )
     return tag("section", tag("h2", "Novel classes"), tag("p", about), *drawn, id="classes")
 
@@ -210,14 +213,14 @@ def known_classes(facts: Facts) -> Html | None:
     if not known:
         return None
     labelled = facts["table"]["n_labelled"] is not None
-    head = ["known class", "rows found", *(["rows labelled", "labelled and found"] if labelled else [])]
+    head = ["known class", "rows predicted", *(["rows labelled", "predicted so"] if labelled else [])]
     lines = []
     for one in known:
-        cells = [tag("td", count(one["n_rows"]))]
+        cells = [tag("td", count(one["n_predicted"]))]
         if labelled:
             n = one["n_labelled"]
             cells += [tag("td", count(n)), tag("td", percent(one["n_agreeing"] / n) if n else "–")]
-        lines.append(tag("tr", tag("th", one["name"], scope="row"), *cells))
+        lines.append(tag("tr", tag("th", one["name"], scope="row", class_=breaking(one["name"])), *cells))
     about = "How the model reads the classes it was taught."
     if labelled:
         about += " Where it learned from these very rows, that flatters it."

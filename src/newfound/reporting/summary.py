@@ -105,9 +105,9 @@ def _about_the_novel_rows(facts: Mapping[str, Any]) -> str:
     explanation, table = facts["explanation"], facts["table"]
     n_novel, n_rows = explanation["n_novel_rows"], table["n_rows"]
     classes = count(len(explanation["classes"]), "class", "classes")
-    said = (
-        f"{count(n_novel, 'row')} ({percent(n_novel / max(1, n_rows))}) fall into {classes} that nobody had labelled."
-    )
+    fall = "falls" if n_novel == 1 else "fall"
+    share = percent(n_novel / max(1, n_rows))
+    said = f"{count(n_novel, 'row')} ({share}) {fall} into {classes} that nobody had labelled."
     if table["n_labelled"] is None or table["n_labelled"] == n_rows:
         return said
     n_unlabelled = n_rows - table["n_labelled"]

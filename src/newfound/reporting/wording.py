@@ -11,6 +11,7 @@ from newfound.explanation.wording import class_name, number_text, share_text, sh
 
 _HIGH, _FAIR = 0.85, 0.6  # explanations warn below the latter
 MISSING = "missing"
+_LONGEST_UNBROKEN = 14  # signs
 
 
 def count(n: int, thing: str = "", things: str | None = None) -> str:
@@ -44,6 +45,11 @@ def cell(value: Any) -> str:
     if isinstance(value, int | float):
         return number_text(value)
     return shortened(str(value))
+
+
+def breaking(text: str, *others: str | None) -> str | None:
+    """Return the classes of a table's cell: long ones may be broken anywhere, so that a table has room on a desk."""
+    return " ".join(filter(None, (*others, "long" if len(text) > _LONGEST_UNBROKEN else None))) or None
 
 
 def called(name: Any) -> str:

@@ -28,6 +28,9 @@ _IDENTIFIER_NAME = re.compile(r"(.*[_\-. ])?(id|uuid|guid)|index|row[_\-. ]?(num
 _IDENTIFIER_CAMEL = re.compile(r".*[a-z0-9](Id|ID|Uuid|UUID)")
 
 
+_IDENTIFIER_REASONS = ("like an identifier", "an identifier", "a row number")  # how these begin; old files have them
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table.
@@ -75,6 +78,12 @@ class Schema:
     def ignored(self) -> tuple[Column, ...]:
         """The columns that are ignored."""
         return tuple(column for column in self.columns if column.kind == "ignored")
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Names of columns that were ignored since they name or number the rows; names come first."""
+        found = [column for column in self.ignored if column.reason.startswith(_IDENTIFIER_REASONS)]
+        return tuple(column.name for column in sorted(found, key=lambda one: _IDENTIFIER_REASONS.index(_said(one))))
 
     def kind_of(self, name: str) -> Kind:
         """Return the kind of a column; KeyError if there is none of that name."""
@@ -258,6 +267,10 @@ def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Colum
             )
             return Column(name, "ignored", reason)
     return Column(name, "numeric")
+
+
+def _said(column: Column) -> str:
+    return next(reason for reason in _IDENTIFIER_REASONS if column.reason.startswith(reason))
 
 
 def _named_like_identifier(name: str) -> bool:
