@@ -48,9 +48,9 @@ class Visitor:
         self.page.get_by_role(role, name=name).nth(nth).click()
         self.n_clicks += 1
 
-    def wait_for_run(self, status: str) -> Any:
+    def wait_for_run(self, status: str, timeout: float = SOON) -> Any:
         card = self.page.locator(f".run-card[data-status={status}]").first
-        card.wait_for()
+        card.wait_for(timeout=timeout)
         return card
 
 
@@ -174,7 +174,7 @@ def test_an_example_leads_to_named_classes_in_five_clicks(browser: Any, address:
     visitor.click("button", "Orchard")
     visitor.click("link", "Continue")
     visitor.click("button", "Find novel classes")
-    visitor.wait_for_run("done")
+    visitor.wait_for_run("done", 5 * SOON)
     visitor.click("link", "Name the classes")
     fields = page.get_by_label("Name of the class")
     fields.first.click()

@@ -63,7 +63,7 @@ export class RunCard {
     this.progress.setAttribute("aria-valuenow", Math.round(100 * run.share_done));
     this.bar.classList.toggle("unsure", run.status === "running" && !run.share_done);
     this.phase.textContent = this.#words(run);
-    if (run.losses?.length) this.losses.hidden = false;
+    this.losses.hidden = !active || !(run.losses?.length || before?.losses?.length);
     if (run.losses?.length !== before?.losses?.length) this.drawCurves();
     if (run.status === before?.status) return;
     this.state.replaceChildren(statusPill(run));
@@ -74,6 +74,7 @@ export class RunCard {
 
   #words(run) {
     if (run.status === "queued") return "Waits for a free place.";
+    if (run.status === "done" && run.kind === "update") return `Updated${run.seconds ? ` in ${duration(run.seconds)}` : ""}.`;
     if (run.status === "done") return `Found ${count(run.n_novel_classes ?? 0, "novel class", "novel classes")}${run.seconds ? ` in ${duration(run.seconds)}` : ""}.`;
     if (run.status === "interrupted") return "The workbench was closed while it ran.";
     if (run.status === "cancelled") return "You cancelled it.";

@@ -10,19 +10,20 @@ export async function show(view, { id, signal, belongs }) {
   const found = await finishedRun(id, belongs);
   if (!found) return;
   const state = await api.state();
-  const ask = h("div", {}), place = h("div", { class: "run-list" }), told = h("div", { class: "run-list" });
+  const ask = h("div", {}), place = h("div", { class: "run-list" });
   const nothing = empty("No batch yet", "Bring rows with the same columns, such as those of the next month. Known and novel classes keep their names; rows that fit none are searched for new ones.");
-  const list = new RunList(place, () => again());
+  const list = new RunList(place, () => again(), new Map(state.discoverers.map((one) => [one.method, one.name])));
   const written = new Set();
   const update = (runs) => {
     const mine = runs.filter((run) => run.kind === "update" && run.parent === id);
     nothing.hidden = mine.length > 0;
+    const active = list.update(mine);
     for (const run of mine) {
       if (run.status !== "done" || written.has(run.id)) continue;
       written.add(run.id);
-      api.sections(run.id).then((sections) => !signal.aborted && told.prepend(outcome(run, sections.workbench?.update)));
+      api.sections(run.id).then(({ workbench }) => workbench?.update && list.cards.get(run.id)?.buttons.before(outcome(workbench.update)));
     }
-    return list.update(mine);
+    return active;
   };
   const again = watch(signal, api.runs, update);
   const chosen = async (table) => {
@@ -42,12 +43,11 @@ export async function show(view, { id, signal, belongs }) {
     runHead(found, "Come back with new rows", "batches"),
     dropzone({ title: "Bring the next batch", formats: state.formats, limits: state.limits, done: chosen }),
     ask,
-    h("section", { "aria-label": "Batches" }, h("h2", {}, "Batches"), nothing, place, told),
+    h("section", { "aria-label": "Batches" }, h("h2", {}, "Batches"), nothing, place),
   ));
 }
 
-function outcome(run, update) {
-  if (!update) return h("div", {});
+function outcome(update) {
   const drifting = update.drifting, absent = update.absent.map((one) => one.class);
   const rows = update.classes.map((one) => h(
     "tr", {},
@@ -55,8 +55,7 @@ function outcome(run, update) {
     h("td", {}, one.note === "drifts" ? `moved, most in ${one.column}` : one.kind === "new" && one.nearest !== null ? `nearest to ${one.nearest}` : one.note ?? ""),
   ));
   return h(
-    "article", { class: "run-card" },
-    h("h3", {}, run.table_name),
+    "div", { class: "outcome" },
     h("ul", {},
       h("li", {}, update.new_classes.length ? `New: ${listed(update.new_classes.map(String))}.` : "No new class."),
       h("li", {}, drifting.length ? `Moved: ${listed(drifting.map(String))}.` : "No class has moved."),

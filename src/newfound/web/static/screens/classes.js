@@ -267,7 +267,7 @@ class ClassesPage {
   }
 }
 
-const waitingCard = (one) => h("article", { class: "card" }, h("header", { class: "card-head" }, h("div", {}, h("h3", {}, one.name), h("p", { class: "size" }, `${count(one.n_rows, "row")}. Its card is being written\u2026`))));
+const waitingCard = (one) => h("article", { class: "card waiting" }, h("header", { class: "card-head" }, h("div", {}, h("h3", {}, one.name), h("p", { class: "size" }, `${count(one.n_rows, "row")}. Its card is being written\u2026`))));
 
 const cardNode = (html) => {
   const [card] = fragment(html);

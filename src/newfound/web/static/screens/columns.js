@@ -3,7 +3,7 @@ import { api } from "../api.js";
 import { histogram, levels } from "../charts.js";
 import { choicesOf, keepChoices } from "../choices.js";
 import { field, h, notify, problem, put, say, select, wide } from "../dom.js";
-import { count, percent } from "../words.js";
+import { count, listed, percent } from "../words.js";
 
 const KINDS = [["numeric", "numbers"], ["categorical", "categories"], ["boolean", "yes or no"], ["date", "dates"]];
 const PAGE = 60;
@@ -28,12 +28,12 @@ export async function show(view, { id, signal, belongs }) {
     fillTarget(classes, found, choices, async (marks) => {
       choices.marks = marks;
       await reload();
-    }, keep);
+    }, () => { keep(); refresh(); });
     const used = found.columns.filter((one) => one.name !== choices.target && !unused.has(one.name)).length;
     const ready = found.target && used;
     summary.textContent = !choices.target
       ? "Choose the column that holds the classes."
-      : !found.target ? "This column cannot hold the classes." : `${count(found.target.n_unlabelled, "unlabelled row")} to search, ${count(used, "column")} to learn from`;
+      : !found.target ? "This column cannot hold the classes." : `${count(found.target.n_unlabelled + nHidden(found, choices), "row")} to search, ${count(used, "column")} to learn from`;
     next.classList.toggle("off", !ready);
     next.setAttribute("aria-disabled", String(!ready));
   };
@@ -77,9 +77,12 @@ export async function show(view, { id, signal, belongs }) {
 
 // ---- the classes
 
+/** Rows of the classes that are hidden on purpose. */
+const nHidden = (found, choices) => found.target.classes.filter((one) => choices.hide.includes(one.name)).reduce((sum, one) => sum + one.count, 0);
+
 const ROLES = [["known", "known"], ["hide", "hide, to rehearse"], ["mark", "means: no label"]];
 
-function fillTarget(place, found, choices, setMarks, keep) {
+function fillTarget(place, found, choices, setMarks, changed) {
   if (found.target_problem) {
     place.replaceChildren(problem({ problem: found.target_problem }));
     return;
@@ -88,35 +91,33 @@ function fillTarget(place, found, choices, setMarks, keep) {
     place.replaceChildren(h("p", { class: "muted" }, "The classes and the unlabelled rows show up here."));
     return;
   }
-  const { target } = found, total = target.n_labelled + target.n_unlabelled, marks = choices.marks ?? [];
+  const { target } = found, marks = choices.marks ?? [], hidden = nHidden(found, choices);
+  const known = target.n_labelled - hidden, searched = target.n_unlabelled + hidden, total = known + searched;
+  const nKnown = target.classes.length - choices.hide.length, wasOpen = place.querySelector("details")?.open, focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   const rows = target.classes.slice(0, 50).map((one) => {
     const role = select(ROLES, choices.hide.includes(one.name) ? "hide" : "known", { "aria-label": `What ${one.name} is`, class: "small" });
     role.addEventListener("change", () => {
       choices.hide = choices.hide.filter((name) => name !== one.name);
       if (role.value === "hide") choices.hide.push(one.name);
       if (role.value === "mark") return setMarks([...marks, one.name]);
-      keep();
-      return fillHint();
+      return changed();
     });
     return h("tr", {}, h("th", { scope: "row" }, one.name), h("td", {}, count(one.count)), h("td", { class: "share-cell" }, h("div", { class: "bar-track", "aria-hidden": "true" }, wide(h("div", { class: "bar-fill" }), one.count / total))), h("td", {}, role));
   });
-  const hint = h("p", { class: "help", role: "status" });
-  const fillHint = () => {
-    hint.textContent = choices.hide.length
-      ? `A rehearsal: the labels of ${choices.hide.join(", ")} are hidden from the search. Afterwards you see how well they are found again.`
-      : "To see how well this works on your table, hide a class that you know: the search then has to find it again.";
-  };
-  fillHint();
+  const hint = h("p", { class: "help" }, choices.hide.length
+    ? `A rehearsal: the labels of ${listed(choices.hide)} are hidden from the search. Afterwards you see how well they are found again.`
+    : "To see how well this works on your table, hide a class that you know: the search then has to find it again.");
   const reset = marks.length && h("button", { type: "button", class: "quiet small", on: { click: () => setMarks(null) } }, `Cells that mean \u201cno label\u201d: ${marks.join(", ")}. Take back`);
   put(
     place,
-    h("div", { class: "split-bar", role: "img", "aria-label": `${count(target.n_labelled)} labelled, ${count(target.n_unlabelled)} unlabelled rows` }, wide(h("span", { class: "split-known" }), target.n_labelled / total), wide(h("span", { class: "split-novel" }), target.n_unlabelled / total)),
-    h("p", { class: "split-words" }, h("span", {}, h("span", { class: "key known" }), ` ${count(target.n_labelled, "labelled row")} in ${count(target.classes.length, "known class", "known classes")}`), h("span", {}, h("span", { class: "key c0" }), ` ${count(target.n_unlabelled, "unlabelled row")}, to be searched`)),
+    h("div", { class: "split-bar", role: "img", "aria-label": `${count(known)} labelled, ${count(searched)} to be searched` }, wide(h("span", { class: "split-known" }), known / total), wide(h("span", { class: "split-novel" }), searched / total)),
+    h("p", { class: "split-words" }, h("span", {}, h("span", { class: "key known" }), ` ${count(known, "labelled row")} in ${count(nKnown, "known class", "known classes")}`), h("span", {}, h("span", { class: "key c0" }), ` ${count(searched, hidden ? "row" : "unlabelled row")} to be searched${hidden ? `, ${count(hidden)} of hidden classes` : ""}`)),
     ...target.notes.map((note) => h("p", { class: "help" }, note)),
     target.n_unlabelled === 0 && !choices.hide.length ? h("div", { class: "doubt" }, h("b", {}, "Every row has a label"), h("p", {}, "There is nothing to search. Hide a known class to rehearse, or say which text means that a row has no label.")) : null,
     h("details", {}, h("summary", {}, "Known classes"), h("table", { class: "known-table" }, h("thead", {}, h("tr", {}, ...["class", "rows", "", "in this run"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)), target.classes.length > 50 ? h("p", { class: "help" }, `and ${count(target.classes.length - 50)} more`) : null, hint, reset || null),
   );
-  if (choices.hide.length || target.n_unlabelled === 0) place.querySelector("details").open = true;
+  if (wasOpen || choices.hide.length || target.n_unlabelled === 0) place.querySelector("details").open = true;
+  if (focused) place.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
 }
 
 // ---- the columns

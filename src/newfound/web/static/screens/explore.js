@@ -115,23 +115,24 @@ export async function show(view, { id, signal, belongs, place }) {
         return made;
       }),
     );
-    if (extra) legend.append(extra);
     legend.children[focused]?.focus();
   };
-  let extra = null;
+  const key = h("div", { class: "map-key", hidden: true });
+  box.append(key);
   const recolour = async () => {
     const by = colour.value;
     try {
       if (by === "class") {
-        [values, extra] = [null, null];
+        values = null;
+        key.hidden = true;
         map.paintClasses();
       } else {
         const painted = await painting(by);
         if (signal.aborted || colour.value !== by) return;
-        extra = painted.legend;
+        key.replaceChildren(painted.legend);
+        key.hidden = false;
         map.paintBy(painted.paint, painted.palette);
       }
-      drawLegend();
     } catch (error) {
       notify(error.message, { kind: "error" });
       colour.value = "class";
@@ -207,7 +208,7 @@ function rehearsal(found) {
   if (!found) return null;
   const lines = found.table.slice(0, 12).map((one) => h("tr", {}, h("th", { scope: "row" }, one.hidden), h("td", {}, one.found), h("td", {}, count(one.rows))));
   return h(
-    "details", { class: "panel", open: true },
+    "details", { class: "panel rehearsal" },
     h("summary", {}, `Rehearsal: ${percent(found.scores.acc)} of the rows of the hidden classes were found together`),
     h("table", { class: "known-table" }, h("thead", {}, h("tr", {}, ...["hidden class", "found as", "rows"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...lines)),
   );
@@ -215,7 +216,7 @@ function rehearsal(found) {
 
 function doubts(found) {
   if (!found?.length) return null;
-  return h("details", { class: "doubt" }, h("summary", {}, `Before you rely on it: ${count(found.length, "reason")} for doubt`), h("ul", {}, ...found.map(([name, text]) => h("li", {}, name ? h("b", {}, `${name}: `) : null, text))));
+  return h("details", { class: "doubt explore-doubts" }, h("summary", {}, `Before you rely on it: ${count(found.length, "reason")} for doubt`), h("ul", {}, ...found.map(([name, text]) => h("li", {}, name ? h("b", {}, `${name}: `) : null, text))));
 }
 
 function epochs(data, move) {

@@ -1,0 +1,323 @@
+"""The screens of the workbench with canned answers: texts of strangers, errors, empty places, keyboard, colours."""
+
+from __future__ import annotations
+
+import copy
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import newfound as nf
+from newfound.reporting import report_facts
+from newfound.reporting.fragments import fragments
+from newfound.web.catalogue import EXAMPLES, discoverers
+from tests.reporting.browsers import launched
+from tests.reporting.conftest import HOSTILE, mixed_table
+from tests.reporting.test_browser import CONTRAST
+from tests.web.fake_bench import FakeBench
+
+TABLE, RUN = "a" * 16, "b" * 16
+SCREENS = {
+    "home": "#/",
+    "columns": f"#/table/{TABLE}",
+    "run": f"#/table/{TABLE}/run",
+    "explore": f"#/run/{RUN}/explore",
+    "classes": f"#/run/{RUN}/classes",
+    "batches": f"#/run/{RUN}/batches",
+    "export": f"#/run/{RUN}/export",
+}
+NOVEL = [f"<b>{HOSTILE}</b>", "second"]
+
+Open = Callable[..., FakeBench]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def canned() -> dict[str, Any]:
+    """Answers of a workbench with one table and one finished run, all texts of which look like markup."""
+    X, y = mixed_table(120)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = nf.KMeansDiscoverer(2, random_state=0).fit(X, y)
+        model.rename(dict(zip(model.novel_classes_.tolist(), NOVEL, strict=True)))
+        facts = report_facts(model, X, y, title=HOSTILE)
+    names = [one["name"] for one in facts["classes"]]
+    run = {
+        "id": RUN,
+        "kind": "discovery",
+        "title": HOSTILE,
+        "table": TABLE,
+        "table_name": f"{HOSTILE}.csv",
+        "parent": None,
+        "round": 1,
+        "status": "done",
+        "phase": "",
+        "share_done": 1.0,
+        "seconds": 12.0,
+        "seconds_left": None,
+        "losses": [],
+        "error": None,
+        "notes": [HOSTILE],
+        "created": "2026-01-01T10:00:00Z",
+        "n_novel_classes": 2,
+        "n_known_classes": 3,
+        "options": {"method": "kmeans", "target": "tier", "ignore": [], "kinds": {}, "hide": [], "marks": None},
+    }
+    table = {
+        "id": TABLE,
+        "name": f"{HOSTILE}.csv",
+        "n_rows": 120,
+        "n_columns": 7,
+        "created": "2026-01-01T10:00:00Z",
+        "notes": [HOSTILE],
+    }
+    column = {
+        "reason": "",
+        "missing_share": 0.1,
+        "n_levels": 3,
+        "histogram": None,
+        "levels": None,
+        "examples": [HOSTILE],
+    }
+    levels = [{"text": HOSTILE, "count": 60}, {"text": "Lyon", "count": 40}]
+    spread = {"edges": [0, 1, 2], "counts": [3, 7], "low": "0", "high": "2"}
+    columns = {
+        "columns": [
+            {**column, "index": 0, "name": HOSTILE, "kind": "categorical", "levels": levels},
+            {**column, "index": 1, "name": "income", "kind": "numeric", "histogram": spread},
+            {**column, "index": 2, "name": "tier", "kind": "categorical", "levels": levels},
+        ],
+        "suggested_target": {"name": "tier", "reason": HOSTILE},
+        "suggested_ignored": [{"name": HOSTILE, "reason": HOSTILE}],
+        "target": {
+            "name": "tier",
+            "classes": [{"name": HOSTILE, "count": 40}, {"name": "bronze", "count": 30}],
+            "n_labelled": 70,
+            "n_unlabelled": 50,
+            "notes": [HOSTILE],
+        },
+        "target_problem": None,
+    }
+    states = [
+        {
+            "name": one["name"],
+            "is_novel": one["is_novel"],
+            "n_rows": one["n_rows"],
+            "n_unlabelled": 5,
+            "accepted": False,
+        }
+        for one in facts["classes"]
+    ]
+    points = facts["map"]
+    cells = [{"row": i, "label": None, "class_name": NOVEL[0], "probability": 0.4, "answer": None} for i in (3, 5)]
+    rows = {"columns": [HOSTILE, "income"], "rows": [{**one, "cells": [HOSTILE, None]} for one in cells]}
+    advice = {"class_name": NOVEL[0], "probability": 0.4, "second": NOVEL[1], "stands_for": 9, "reason": HOSTILE}
+    here = f"/api/runs/{RUN}"
+    return {
+        "GET /api/state": {
+            "version": "0",
+            "limits": {"upload_bytes": 1 << 20, "rows": 1000},
+            "discoverers": [one.model_dump() for one in discoverers()],
+            "examples": [one.model_dump() for one in EXAMPLES],
+            "formats": [".csv", ".parquet"],
+        },
+        "GET /api/tables": [table],
+        f"GET /api/tables/{TABLE}": table,
+        f"GET /api/tables/{TABLE}/columns": columns,
+        "POST /api/tables/example": table,
+        "GET /api/runs": [run],
+        "POST /api/runs": run,
+        f"GET {here}": run,
+        f"GET {here}/sections": {**fragments(facts), "revision": 0, "workbench": {"rehearsal": None, "update": None}},
+        f"GET {here}/facts": facts,
+        f"GET {here}/classes": {"revision": 0, "facts_revision": 0, "undo": None, "redo": None, "classes": states},
+        f"GET {here}/map": {
+            "n": len(points["rows"]),
+            "n_rows": len(points["rows"]),
+            "method": "t-SNE",
+            "rows": points["rows"],
+            "x": points["x"],
+            "y": points["y"],
+            "classes": points["classes"],
+            "probabilities": [round(1000 * one) for one in points["probabilities"]],
+            "labels": points["labels"],
+            "label_names": points["label_names"],
+            "class_names": names,
+            "is_novel": [one["is_novel"] for one in facts["classes"]],
+            "frames": [{"epoch": 1, "x": points["y"], "y": points["x"]}],
+        },
+        f"GET {here}/columns/0": {"name": HOSTILE, "texts": [HOSTILE], "cells": [0] * len(points["rows"])},
+        f"POST {here}/rows": lambda body: {**rows, "rows": [{**rows["rows"][0], "row": row} for row in body["rows"]]},
+        f"GET {here}/suggestions": {
+            "revision": 0,
+            "merges": [{"first": NOVEL[0], "second": NOVEL[1], "overlap": 0.7, "distance": None, "likely": True}],
+            "rows": [{**advice, "row": 3}, {**advice, "row": 5}],
+        },
+        f"GET {here}/labels": {"labels": []},
+        f"POST {here}/labels": lambda body: {"labels": body["labels"]},
+        f"POST {here}/curation": 409,
+        f"GET {here}/export/code": HOSTILE,
+    }
+
+
+@pytest.fixture
+def bench(browser: Any, canned: dict[str, Any]) -> Iterator[Open]:
+    """Return what opens a screen; other answers than the canned ones may be given."""
+    opened: list[FakeBench] = []
+
+    def begin(screen: str, answers: dict[str, Any] | None = None, **options: Any) -> FakeBench:
+        found = FakeBench(browser, {**copy.copy(canned), **(answers or {})}, **options)
+        found.open(SCREENS[screen])
+        opened.append(found)
+        return found
+
+    yield begin
+    for one in opened:
+        one.page.close()
+
+
+def settled(page: Any, screen: str) -> None:
+    """Wait until what a screen asks for late is there."""
+    late = {"classes": ".label-card", "export": "pre", "columns": ".columns-table", "explore": "#map canvas"}
+    if screen in late:
+        page.locator(late[screen]).first.wait_for()
+
+
+def everything(screen: str, width: int, scheme: str) -> Any:
+    """A screen in a window; most of them are looked at by the slow tests alone."""
+    usual = (width, scheme) == (390, "dark") and screen in ("columns", "explore", "classes")
+    return pytest.param(screen, width, scheme, marks=[] if usual else [pytest.mark.slow])
+
+
+@pytest.mark.parametrize(
+    ("screen", "width", "scheme"),
+    [everything(s, w, c) for s in SCREENS for w in (1440, 390) for c in ("light", "dark")],
+)
+def test_a_screen_fits_the_window_and_can_be_read(bench: Open, screen: str, width: int, scheme: str) -> None:
+    found = bench(screen, viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = found.page
+    settled(page, screen)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CONTRAST) == []
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert dark == (scheme == "dark")
+    unnamed = "main :is(button, a[href], input, select):not([hidden])"
+    names = page.eval_on_selector_all(
+        unnamed, "all => all.filter((one) => !(one.ariaLabel || one.textContent.trim() || one.labels?.length)).length"
+    )
+    assert names == 0
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main img, main script, main i, main [style*=url]").count() == 0
+    assert found.problems == []
+
+
+def test_markup_of_the_server_is_copied_without_what_could_run(bench: Open) -> None:
+    page = bench("home").page
+    copied = page.evaluate(
+        """async () => {
+          const { fragment } = await import("/fragment.js");
+          const html = `<section onclick="window.hacked = 1"><h2 style="color: red">kept</h2>
+            <script>window.hacked = 1</script><img src=x onerror="window.hacked = 1">
+            <a href="javascript:window.hacked = 1">a</a><a href="#class-0">b</a>
+            <svg viewBox="0 0 9 9"><path d="M0 0"/><foreignObject><img src=x></foreignObject><a href="/">c</a></svg>
+            <iframe src="/"></iframe><form action="/"><button formaction="/">send</button></form></section>`;
+          const place = document.createElement("div");
+          place.append(...fragment(html));
+          document.body.append(place);
+          return place.innerHTML.replace(/\\s*\\n\\s*/g, "");
+        }"""
+    )
+    kept = '<h2>kept</h2><a>a</a><a data-to="class-0">b</a><svg viewBox="0 0 9 9"><path d="M0 0"></path></svg>'
+    assert copied == f"<section>{kept}</section>"
+    assert page.evaluate("window.hacked") is None
+
+
+def test_what_goes_wrong_is_said_with_its_cure(bench: Open) -> None:
+    here = f"GET /api/runs/{RUN}/map"
+    found = bench("explore", {here: 503})
+    found.problems.clear()  # the browser tells of the error itself
+    page = found.page
+    assert page.get_by_role("alert").text_content() == "This fails with 503.Do otherwise.Try again"
+    del found.answers[here]
+    found.answers[here] = bench("home").answers[here]
+    page.get_by_role("button", name="Try again").click()
+    page.locator("#map canvas").first.wait_for()
+
+
+def test_a_name_that_is_refused_comes_back(bench: Open) -> None:
+    found = bench("classes")
+    page = found.page
+    name = page.get_by_label("Name of the class").nth(1)
+    assert name.input_value() == NOVEL[1]
+    name.fill("bronze")
+    name.press("Enter")
+    page.get_by_role("alert").get_by_text("This fails with 409.").wait_for()
+    assert found.asked[-1] == (f"POST /api/runs/{RUN}/curation", {"action": "rename", "names": {NOVEL[1]: "bronze"}})
+    assert page.get_by_label("Name of the class").nth(1).input_value() == NOVEL[1]
+
+
+@pytest.mark.slow
+def test_rows_are_labelled_and_a_round_can_follow(bench: Open) -> None:
+    found = bench("classes")
+    page = found.page
+    start = page.get_by_role("button", name="Start the next round")
+    page.locator(".label-card").first.wait_for()
+    assert start.is_disabled()
+    page.locator(".label-card").first.get_by_role("button", name=NOVEL[1]).click()
+    page.locator(".label-card.given").wait_for()
+    assert found.asked[-1][1] == {"labels": [{"row": 3, "label": NOVEL[1]}]}
+    assert page.get_by_role("button", name="Start the next round").is_enabled()
+
+
+@pytest.mark.slow
+def test_the_map_is_read_by_the_keyboard_and_follows_the_epochs(bench: Open) -> None:
+    found = bench("explore")
+    page = found.page
+    page.locator("#map").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator(".row-panel caption").wait_for()
+    assert re.match(r"Row \d+, novel class ", page.locator("#spoken").text_content())
+    before = page.locator("#map canvas").first.screenshot()
+    slider = page.get_by_label("Epoch of the training")
+    slider.focus()
+    page.keyboard.press("ArrowLeft")
+    assert slider.get_attribute("aria-valuetext") == "after epoch 1"
+    page.wait_for_timeout(100)
+    assert page.locator("#map canvas").first.screenshot() != before
+    page.get_by_label("Colour by").select_option(label=HOSTILE)
+    page.locator(".map-key", has_text=HOSTILE).wait_for()
+    page.get_by_role("button", name="List the rows shown").click()
+    page.locator(".chosen-rows tbody tr").nth(49).wait_for()
+    assert found.problems == []
+
+
+@pytest.mark.slow
+def test_nothing_yet_and_too_much(bench: Open, tmp_path: Any) -> None:
+    found = bench("home", {"GET /api/runs": [], "GET /api/tables": []})
+    page = found.page
+    assert page.get_by_text("No run yet").is_visible()
+    assert page.get_by_text("No table yet").is_visible()
+    (tmp_path / "large.csv").write_bytes(b"x" * (1 << 21))
+    page.locator("input[type=file]").set_input_files(tmp_path / "large.csv")
+    assert "at most 1.0 MB are accepted" in page.get_by_role("alert").text_content()
+    assert found.asked == []
+
+
+@pytest.mark.slow
+def test_colours_can_be_switched_and_stay(bench: Open) -> None:
+    page = bench("home", color_scheme="light").page
+    switch = page.get_by_role("button", name=re.compile("^Colours"))
+    switch.click()
+    switch.click()
+    assert "dark" in switch.get_attribute("aria-label")
+    page.reload()
+    page.locator("h1").wait_for()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 22, 28)"
