@@ -72,7 +72,7 @@ def test_few_known_rows_count_where_they_are_sure(unlike: float, pure: bool) -> 
 def test_rows_that_nobody_tells_apart_are_what_most_of_them_seem_to_be(unlike: float, pure: bool) -> None:
     """With few labelled rows nothing is significant; that is no sign that nothing is novel."""
     codes = np.repeat([0, 1, -1], [4, 4, 60])
-    found = judge(made(np.random.default_rng(0).normal(unlike, 0.3, 68), codes, none=0.1), codes)
+    found = judge(made(np.random.default_rng(0).normal(unlike, 0.3, 68), codes, none=0.05), codes)
     assert not found.nothing_novel
     assert found.known_share.interval[0] == 0
     assert (found.known_share < 0.5) == pure
