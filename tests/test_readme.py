@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newfound import registry
 from tests.discoverers.conftest import keep_few_candidates
 
 ROOT = Path(__file__).parents[1]
@@ -90,3 +91,16 @@ def test_the_two_commands_exist() -> None:
 def test_the_readme_is_one_screen_and_its_picture_is_small() -> None:
     assert len(README.splitlines()) < 100
     assert (ROOT / "docs" / "images" / "discovery.gif").stat().st_size < 300_000
+
+
+def test_the_recipe_for_a_discoverer_works(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    recipe = (ROOT / "docs" / "new_discoverer.md").read_text()
+    names = run(re.findall(r"```python\n(.*?)```", recipe, re.DOTALL))
+    model, data, nf = names["model"], names["data"], names["nf"]
+    sizes = [(model.labels_ == name).sum() for name in model.novel_classes_]
+    assert sizes == sorted(sizes, reverse=True)
+    assert nf.metrics.novel_scores(data.y_test, model.predict(data.X_test))["acc"] > 0.8
+    assert (nf.load(quick / "mixture.newfound").predict(data.X_test) == model.predict(data.X_test)).all()
+    with pytest.raises(nf.InputError, match="floor"):
+        names["MixtureDiscoverer"](floor=0).fit(data.X_train, data.y_train)

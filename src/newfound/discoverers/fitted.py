@@ -42,7 +42,7 @@ class Discovery:
     ----------
     state : FittedState
     found : ndarray of shape (n_unlabelled,), int64
-        Novel class of each unlabelled row.
+        Novel class of each unlabelled row, from 0 on. Class 0 should be the largest: names follow this order.
     temperature : float
         Of the probabilities, fitted to known rows that were held out; 1.0 where there was none.
     history : list of dict

@@ -225,6 +225,15 @@ def test_texts_among_numbers_are_told_as_a_warning(tmp_path: Path) -> None:
 # ---- the target
 
 
+def test_classes_that_differ_in_capitals_alone_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "spellings.csv"
+    path.write_text("x,y\n1,valve\n2,VALVE\n3,door  seal\n4,door seal\n5,valve \n6,pump\n7,\n")
+    target = read_target(read_file(path), "y")
+    assert set(target.counts) == {"valve", "VALVE", "door  seal", "door seal", "pump"}
+    [note] = target.notes
+    assert "'valve' and 'VALVE', 'door  seal' and 'door seal'. If they are the same class" in note
+
+
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [

@@ -14,7 +14,8 @@ from newfound.errors import InputError, Message, Parameter
 from newfound.tables.cells import MISSING_WORDS, is_missing, parse_number, shown, text_of
 from newfound.tables.files.table_file import TableFile
 
-_SOUND_UNLABELLED = ("unknown", "unlabelled", "unlabeled", "missing", "-", "-1")
+_SOUND_UNLABELLED = ("unknown", "unlabelled", "unlabeled", "missing", "unbekannt", "inconnu", "desconocido", "-", "-1")
+_MOST_PAIRS = 5  # of spellings that a note names
 _FEWEST_DISTINCT = 30  # labels, from which on they may be measurements or identifiers
 
 
@@ -83,7 +84,21 @@ def read_target(file: TableFile, name: str, unlabelled: Collection[str] | None =
         if unlabelled is None and label.casefold() in _SOUND_UNLABELLED:
             taken = f"{shown(label)} in {shown(name)} is taken as a known class; if it means no label, add "
             target.notes.append(Message(taken, Parameter("unlabelled", label), "."))
+    target.notes.extend(_about_spellings(target))
     return target
+
+
+def _about_spellings(target: Target) -> list[str]:
+    """Name classes that differ in capitals or spaces alone, and are two classes where one may be meant."""
+    alike: dict[str, list[str]] = {}
+    for label in target.counts:
+        alike.setdefault(" ".join(label.casefold().split()), []).append(label)
+    pairs = [" and ".join(map(shown, labels)) for labels in alike.values() if len(labels) > 1]
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
+    said = f"classes in {shown(target.name)} that differ in capitals or spaces alone are taken as different: "
+    return [f"{said}{', '.join(pairs[:_MOST_PAIRS])}{more}. If they are the same class, give them one spelling."]
 
 
 def _texts(cells: list[Any]) -> list[str | None]:
