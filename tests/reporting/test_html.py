@@ -299,6 +299,14 @@ def test_nothing_is_said_twice(mixed_facts: dict[str, Any]) -> None:
     assert len(sentences_of) == len(set(sentences_of))
 
 
+def test_a_chance_is_not_called_an_agreement(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    board = [{"rank": 1, "method": "k-means", "likelihood": -0.1}]
+    facts["candidates"] = {"confidence": 0.61, "class_confidence": [1.0, 1.0], "leaderboard": board}
+    assert any("chance that more than four in five of these rows are in the right" in one for one in sentences(facts))
+    assert dict(key_figures(facts))["chance that 4 of 5 rows are right"].startswith("61")
+
+
 def test_the_columns_of_candidates_are_explained(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     board = [{"rank": 1, "representation": "columns", "method": "k-means", "score": 0.00442871, "within": 1.0}]

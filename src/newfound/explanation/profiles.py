@@ -28,7 +28,7 @@ class Shift:
         value, less the probability that it has the smaller one. Otherwise the difference of the shares of `category`.
     category : str or None
         The category whose share differs most; "missing" where it is the share of missing cells; "more than" or "less
-        than" a number where quartiles that look the same would say nothing.
+        than" a number where the medians look the same.
     here, rest : dict of str to float
         "median", "low" and "high" (quartiles), in days since 1970 for dates and in hours for times; or "share", of
         `category`.
@@ -139,11 +139,12 @@ def _scale_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None
     found = Shift(ours.name, ours.kind, effect, None, _quartiles(here), _quartiles(rest), ours.whole)
     if effect * (found.here["median"] - found.rest["median"]) < 0:  # "lower: 27 against 20" would puzzle readers
         return None
-    return _beyond(found, here, rest) if found.says_nothing else found
+    same = found._value_text(found.here["median"]) == found._value_text(found.rest["median"])
+    return _beyond(found, here, rest) if same else found
 
 
 def _beyond(same: Shift, here: Floats, rest: Floats) -> Shift:
-    """Tell a difference that quartiles do not show, as where most cells are 0, by the rows beyond the median."""
+    """Tell a difference that medians do not show, as where most cells are 0, by the rows beyond the median."""
     median = float(np.median(rest))
     sides = {"more than": (here > median, rest > median), "less than": (here < median, rest < median)}
     word, (ours, theirs) = max(sides.items(), key=lambda side: abs(side[1][0].mean() - side[1][1].mean()))

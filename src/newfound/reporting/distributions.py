@@ -23,7 +23,7 @@ _MOST_ROWS = 5_000
 _MOST_CATEGORIES = 5
 _BINS = 24
 _TAIL = 0.01  # share of rows on each side that lie in the outermost bins, wherever they are
-_WIDE = 30.0  # largest over middle number, from which on a scale is logarithmic
+_WIDE = 30.0  # largest number over the median of those above 0, from which on a scale is logarithmic
 _HALF = 34  # pixels above and below the line
 
 
@@ -74,10 +74,11 @@ def _spread(column: ExplainedColumn, inside: NDArray[np.bool_]) -> Facts | None:
 
 def _on_scale(column: ExplainedColumn, here: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Facts:
     numbers = column.numbers[here | rest]
-    low, middle, high = np.quantile(numbers, [_TAIL, 0.5, 1 - _TAIL])
+    low, high = np.quantile(numbers, [_TAIL, 1 - _TAIL])
     if low == high:
         low, high = float(numbers.min()), float(numbers.max())
-    wide = column.kind == "numeric" and low >= 0 and high > _WIDE * max(middle, 1e-300)
+    above = numbers[numbers > 0]
+    wide = column.kind == "numeric" and low >= 0 and len(above) > 0 and high > _WIDE * np.median(above)
     bend = np.log1p if wide else np.asarray
     edges = np.linspace(bend(low), bend(high), _BINS + 1)
     if edges[0] == edges[-1]:

@@ -9,6 +9,7 @@ from typing import Any
 from newfound.explanation.wording import class_name, number_text, shortened
 from newfound.markup import Html, join, scrolling, tag
 from newfound.reporting.figures import draw_bars, draw_curve
+from newfound.reporting.summary import was_selected
 from newfound.reporting.wording import breaking, count, listed, percent
 
 Facts = Mapping[str, Any]
@@ -77,7 +78,7 @@ def candidates(facts: Facts) -> Html | None:
     if not chosen or not chosen["leaderboard"]:
         return None
     n_candidates, sure = count(len(chosen["leaderboard"]), "candidate"), chosen["confidence"]
-    if "likelihood" in chosen["leaderboard"][0]:
+    if was_selected(facts):
         said = f"{n_candidates} were compared by a selector that was learned on made-up tables."
         if sure is not None:
             said += f" It gives a chance of {percent(sure)} that more than four in five rows are in the right class."
