@@ -50,10 +50,9 @@ def test_committed_page_is_its_template_filled_from_the_committed_lines(template
     assert [image for image in shown if not (page.parent / image).is_file()] == []
 
 
-QUOTED = """p = {{lead:auto/whitened_kmeans/given/acc/p}} by ACC and {{lead:auto/whitened_kmeans/given/bacc/p}} by BACC
-k-means | {{label_free:all/kmeans/given/all/acc}} | {{label_free:all/kmeans/given/all/bacc}}
-`WhitenedKMeans` | {{label_free:all/whitened_kmeans/given/all/acc}} | {{label_free:all/whitened_kmeans/given/all/bacc}}
-`AutoDiscoverer` | {{label_free:all/auto/given/all/acc}} | {{label_free:all/auto/given/all/bacc}}"""
+QUOTED = " | ".join(
+    f"{{{{label_free:all/{method}/given/all/acc}}}}" for method in ("kmeans", "whitened_kmeans", "auto")
+)
 
 
 def test_the_readme_quotes_the_committed_lines() -> None:
@@ -61,4 +60,4 @@ def test_the_readme_quotes_the_committed_lines() -> None:
     filled, absent = fill(QUOTED, committed_lines(), {}, "images")
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").replace("*", "").split())
     assert not absent
-    assert [quote for quote in filled.splitlines() if quote not in readme] == []
+    assert filled in readme
