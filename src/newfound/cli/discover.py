@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -257,11 +258,14 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
     if novel:
         output.say("", f"{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
         agreement = "stability" if any(one["source"] == "bootstraps" for one in novel) else "agreement"
-        output.table(
-            ("class", "rows", "share", agreement, "unsure", "what marks it"),
-            [(one["name"], f"{one['rows']:,}", percent(one["share"]), *_sureness(one), _marks(one)) for one in novel],
-            numbers=("rows", "share", agreement, "unsure"),
-        )
+        numbers = ["rows", "share", agreement, "unsure"]
+        lines = [[f"{one['rows']:,}", percent(one["share"]), *_sureness(one)] for one in novel]
+        if all(one["agreement"] is None for one in novel):  # a column that would say nothing
+            place = numbers.index(agreement)
+            for line in (numbers, *lines):
+                del line[place]
+        rows = [(one["name"], *line, _marks(one)) for one, line in zip(novel, lines, strict=True)]
+        output.table(("class", *numbers, "what marks it"), rows, numbers=numbers)
         _explain_agreement(novel, agreement, output)
     else:
         output.say("", "No novel class.")
@@ -279,7 +283,7 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
     n_doubted = facts["doubted_rows"]["any"]
     doubted = f" ({counted(n_doubted, 'row')})" if n_doubted else ""
     output.say(f"  {LABELS:<16}the rows in order, with class, probability, is_novel and doubt{doubted}")
-    output.say(f"  {MODEL:<16}for other tables: newfound predict {folder / MODEL} TABLE")
+    output.say(f"  {MODEL:<16}for other tables: newfound predict {shlex.quote(str(folder / MODEL))} TABLE")
     output.say(f"  {RUN:<16}how it was made")
 
 

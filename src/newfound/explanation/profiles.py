@@ -13,6 +13,7 @@ from newfound.explanation.wording import date_text, number_text, plain_value, sh
 from newfound.tables import Kind
 
 _SMALLEST_EFFECT = 0.05  # what is less is no difference to speak of
+_FEWEST_CELLS = 3  # of a category that is told
 
 
 @dataclass(frozen=True)
@@ -157,11 +158,10 @@ def _share_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None
     n = len(ours.categories)
     if not n:
         return None
-    here, rest = (
-        np.bincount(column.codes[~column.missing], minlength=n) / len(column.codes) for column in (ours, theirs)
-    )
-    # A boolean is told by its yes; of categories, having one says more than lacking one.
-    gaps = here - rest
+    counts = [np.bincount(column.codes[~column.missing], minlength=n) for column in (ours, theirs)]
+    here, rest = (found / len(column.codes) for found, column in zip(counts, (ours, theirs), strict=True))
+    # A boolean is told by its yes; of categories, having one says more than lacking one, if it is no single row.
+    gaps = np.where(counts[0] + counts[1] >= min(_FEWEST_CELLS, len(ours.codes)), here - rest, 0.0)
     place = 1 if ours.kind == "boolean" else int(np.where(gaps > 0, gaps, -gaps / 2).argmax())
     return Shift(
         ours.name,
