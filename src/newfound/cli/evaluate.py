@@ -111,7 +111,7 @@ class Confusion(NamedTuple):
         there, got = ({pair[side] for pair in counts} for side in (0, 1))
         true = [name for name in classes if name in there] + sorted(there - set(classes))
         found = [name for name in classes if name in got]
-        return cls(true, found, [[counts[one, other] for other in found] for one in true])
+        return cls(true, found, [[counts[truth, other] for other in found] for truth in true])
 
 
 def _print(scores: dict[str, Any], output: Output) -> None:
@@ -124,7 +124,7 @@ def _print(scores: dict[str, Any], output: Output) -> None:
     shown = [(name, scores[key]) for key, name in names.items() if scores.get(key) is not None]
     output.table(
         ("rows of", "rows", *(name.upper() for name in _SCORES)),
-        [(name, f"{one['rows']:,}", *(f"{100 * one[score]:.1f}" for score in _SCORES)) for name, one in shown],
+        [(name, f"{scores['rows']:,}", *(f"{100 * scores[score]:.1f}" for score in _SCORES)) for name, scores in shown],
         numbers=("rows", *(name.upper() for name in _SCORES)),
     )
     output.say("In percent, higher is better.")
@@ -164,7 +164,7 @@ def _print_confusion(confusion: Confusion, output: Output) -> None:
         return
     lines = []
     for name, row in zip(confusion.true, confusion.rows, strict=True):
-        most = sorted(zip(row, confusion.found, strict=True), key=lambda one: -one[0])
+        most = sorted(zip(row, confusion.found, strict=True), key=lambda cell: -cell[0])
         told = [f"{other} {n:,}" for n, other in most if n]
         more = f" and {counted(len(told) - _MOST_TOLD, 'more class', 'more classes')}" if len(told) > _MOST_TOLD else ""
         lines.append((name, f"{sum(row):,}", f"{', '.join(told[:_MOST_TOLD])}{more}"))

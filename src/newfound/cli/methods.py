@@ -66,4 +66,4 @@ def read_settings(path: Path) -> tuple[str, dict[str, Any]]:
 
 def _is_shallow(content: Any, depth: int = _DEEPEST_SETTINGS) -> bool:
     inside = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
-    return depth > 0 and all(_is_shallow(one, depth - 1) for one in inside)
+    return depth > 0 and all(_is_shallow(part, depth - 1) for part in inside)

@@ -91,14 +91,14 @@ def predict(
         ("class", "", "rows", "share", "probability"),
         [
             (
-                one["name"],
-                "novel" if one["is_novel"] else "known",
-                f"{one['rows']:,}",
-                percent(one["share"]),
-                f"{one['probability']:.2f}",
+                record["name"],
+                "novel" if record["is_novel"] else "known",
+                f"{record['rows']:,}",
+                percent(record["share"]),
+                f"{record['probability']:.2f}",
             )
-            for one in sorted(classes, key=lambda one: -int(one["rows"]))
-            if one["rows"]
+            for record in sorted(classes, key=lambda record: -int(record["rows"]))
+            if record["rows"]
         ],
         numbers=("rows", "share", "probability"),
     )

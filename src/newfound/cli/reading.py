@@ -102,7 +102,7 @@ def read_task(
     check_labels(labels, file, method)
     output.note(*labels.notes)
     table = read_columns(file, output, [target, *ignored], aloud=True)
-    kinds = {name: one for name, one in kinds.items() if name in table.columns}
+    kinds = {name: kind for name, kind in kinds.items() if name in table.columns}
     options = given_options(form, unlabelled=unlabelled, ignore=ignore)
     return PartlyLabelled(file, table, labels, kinds, options)
 

@@ -75,22 +75,22 @@ def _table_facts(task: PartlyLabelled) -> Facts:
 
 
 def _novel_facts(labelling: Labelling, report: Mapping[str, Any]) -> list[Facts]:
-    explained = {str(one["name"]): one for one in report["explanation"]["classes"]}
+    explained = {str(class_facts["name"]): class_facts for class_facts in report["explanation"]["classes"]}
     sure = dict(zip(explained, sureness(report), strict=True))
     facts = []
-    for one in labelling.counts():
-        if one.pop("is_novel"):
-            more = explained.get(one["name"], {})
+    for record in labelling.counts():
+        if record.pop("is_novel"):
+            more = explained.get(record["name"], {})
             first: Mapping[str, Any] = next(iter(more.get("rules", [])), {})
             rule = {f"rule_{name}": first.get(name) for name in ("text", "precision", "coverage")}
-            found = sure[one["name"]]._asdict() if one["name"] in sure else {}
-            facts.append({**one, **found, **rule, "warnings": list(more.get("warnings", []))})
+            found = sure[record["name"]]._asdict() if record["name"] in sure else {}
+            facts.append({**record, **found, **rule, "warnings": list(more.get("warnings", []))})
     return facts
 
 
 def _meanings(task: PartlyLabelled, report: Mapping[str, Any]) -> Facts:
     """Say what the columns of labels.csv and the figures of the novel classes mean."""
-    sources = dict.fromkeys(one.source for one in sureness(report) if one.source is not None)
+    sources = dict.fromkeys(estimate.source for estimate in sureness(report) if estimate.source is not None)
     agreement = "; ".join(MEANINGS[source] for source in sources) or "nothing is known of it"
     return {
         "labels.csv": dict(zip(names_beside(task.file, COLUMNS), COLUMNS.values(), strict=True)),

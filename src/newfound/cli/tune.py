@@ -139,12 +139,14 @@ def tune(
 
 
 def _print(result: Any, output: Output) -> None:
-    best = sorted((one for one in result.trials if one["state"] == "complete"), key=lambda one: -one["score"])
+    best = sorted((trial for trial in result.trials if trial["state"] == "complete"), key=lambda trial: -trial["score"])
     output.say(f"{counted(len(result.trials), 'trial')}; the best, and the method as it is (trial 0):")
-    shown = [*best[:_SHOWN], *(one for one in best[_SHOWN:] if one["number"] == 0)]
-    trials = [f"trial {one['number']}" for one in shown]
-    settings = [(name.removeprefix("encoder__"), *(_short(one[name]) for one in shown)) for name in result.best_params]
-    output.table(("", *trials), [("score", *(f"{one['score']:.3f}" for one in shown)), *settings], numbers=trials)
+    shown = [*best[:_SHOWN], *(trial for trial in best[_SHOWN:] if trial["number"] == 0)]
+    trials = [f"trial {trial['number']}" for trial in shown]
+    settings = [
+        (name.removeprefix("encoder__"), *(_short(trial[name]) for trial in shown)) for name in result.best_params
+    ]
+    output.table(("", *trials), [("score", *(f"{trial['score']:.3f}" for trial in shown)), *settings], numbers=trials)
     if len(result.trials) == 1:
         output.say("No other settings were tried.")
     elif result.best_score > result.default_score:
@@ -158,7 +160,7 @@ def _command(name: str, table: Path, target: str, options: Mapping[str, Any]) ->
     words = ["newfound", name, str(table), "--target", target]
     for option, value in options.items():
         values = value if isinstance(value, list) else [] if value is None else [value]
-        words += [word for one in values for word in (option, str(one))]
+        words += [word for value in values for word in (option, str(value))]
     return shlex.join(words)
 
 

@@ -135,8 +135,13 @@ def suggest(
     output.table(
         ("row", "class", "probability", "reason"),
         [
-            (f"{one['row'] + 1:,}", str(one["class"]), f"{one['probability']:.2f}", one["reason"])
-            for one in chosen.table
+            (
+                f"{suggestion['row'] + 1:,}",
+                str(suggestion["class"]),
+                f"{suggestion['probability']:.2f}",
+                suggestion["reason"],
+            )
+            for suggestion in chosen.table
         ],
         numbers=("row", "probability"),
     )
@@ -146,12 +151,12 @@ def suggest(
         pairs = suggest_merges(found)
         output.say(
             "Novel classes that may be one:"
-            if any(one["likely"] for one in pairs.pairs)
+            if any(pair["likely"] for pair in pairs.pairs)
             else "No novel classes look like one."
         )
-        for one in pairs.pairs:
-            if one["likely"]:
-                output.say(f"  {one['first']} and {one['second']} (overlap {one['overlap']:.2f})")
+        for pair in pairs.pairs:
+            if pair["likely"]:
+                output.say(f"  {pair['first']} and {pair['second']} (overlap {pair['overlap']:.2f})")
         facts["merges"] = pairs.to_dict()
     if out is not None:
         _write_rows(out, file, chosen.rows.tolist(), force)
@@ -186,25 +191,25 @@ def _print(told: Any, output: Output) -> None:
         ("class", "", "rows", "share", "moved", "note"),
         [
             (
-                str(one["class"]),
-                one["kind"],
-                f"{one['rows']:,}",
-                percent(one["share"]),
-                "" if one["distance"] is None else f"{one['distance']:.2f}",
-                _note(one),
+                str(record["class"]),
+                record["kind"],
+                f"{record['rows']:,}",
+                percent(record["share"]),
+                "" if record["distance"] is None else f"{record['distance']:.2f}",
+                _note(record),
             )
-            for one in told.classes
+            for record in told.classes
         ],
         numbers=("rows", "share", "moved"),
     )
 
 
-def _note(one: dict[str, Any]) -> str:
-    if one["note"] == "drifts":
-        return f"drifts, most in {one['column']}"
-    if one["absent"]:
-        return f"no rows in {counted(one['absent'], 'batch', 'batches')}"
-    return "" if one["nearest"] is None else f"nearest to {one['nearest']}"
+def _note(record: dict[str, Any]) -> str:
+    if record["note"] == "drifts":
+        return f"drifts, most in {record['column']}"
+    if record["absent"]:
+        return f"no rows in {counted(record['absent'], 'batch', 'batches')}"
+    return "" if record["nearest"] is None else f"nearest to {record['nearest']}"
 
 
 def _write_rows(out: Path, file: TableFile, rows: list[int], force: bool) -> None:

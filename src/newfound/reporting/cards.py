@@ -25,7 +25,7 @@ def card_id(index: int) -> str:
 
 def draw_card(
     index: int,
-    one: Mapping[str, Any],
+    explained: Mapping[str, Any],
     known_facts: Mapping[str, Any],
     look: Mapping[str, Any],
     sure: Sureness,
@@ -45,27 +45,27 @@ def draw_card(
     sure : Sureness
         How sure it is.
     """
-    name = called(one["name"])
+    name = called(explained["name"])
     head = tag(
         "h3",
         swatch(look),
         " ",
-        name if name == class_name(one["name"]) else name.capitalize(),
+        name if name == class_name(explained["name"]) else name.capitalize(),
         id=f"{card_id(index)}-name",
     )
-    size = f"{count(one['n_rows'], 'row')}, {percent(one['share'])} of the table"
+    size = f"{count(explained['n_rows'], 'row')}, {percent(explained['share'])} of the table"
     body = (
         [
-            _warnings(one["warnings"]),
-            tag("div", _recognise(one, known_facts, look), _shifts(one, look), class_="columns"),
-            _examples(one),
+            _warnings(explained["warnings"]),
+            tag("div", _recognise(explained, known_facts, look), _shifts(explained, look), class_="columns"),
+            _examples(explained),
         ]
-        if one["n_rows"]
+        if explained["n_rows"]
         else [tag("p", "No row of this table is of this class.", class_="muted")]
     )
     return tag(
         "article",
-        tag("header", tag("div", head, tag("p", size, class_="size")), _figures(one, sure), class_="card-head"),
+        tag("header", tag("div", head, tag("p", size, class_="size")), _figures(explained, sure), class_="card-head"),
         *body,
         class_=f"card {look['colour']}",
         id=card_id(index),
@@ -73,14 +73,14 @@ def draw_card(
     )
 
 
-def _figures(one: Mapping[str, Any], sure: Sureness) -> Html | None:
-    if not one["n_rows"]:
+def _figures(explained: Mapping[str, Any], sure: Sureness) -> Html | None:
+    if not explained["n_rows"]:
         return None
     figures = []
     if sure.agreement is not None and sure.source in ("candidates", "count"):
         figures.append(_figure("Agreement", sure.agreement, MEANINGS[sure.source]))
-    if one["stability"] is not None:
-        figures.append(_figure("Stability", one["stability"], MEANINGS.get(one["stability_source"], "")))
+    if explained["stability"] is not None:
+        figures.append(_figure("Stability", explained["stability"], MEANINGS.get(explained["stability_source"], "")))
     figures.append(_figure("Sure rows", 1 - sure.unsure, "share of its rows of which the model is sure"))
     return tag("dl", *figures, class_="figures")
 
@@ -100,28 +100,28 @@ def _warnings(warnings: Sequence[str]) -> Html | None:
 # ---- how to recognise it
 
 
-def _recognise(one: Mapping[str, Any], known_facts: Mapping[str, Any], look: Mapping[str, Any]) -> Html:
-    spread = draw_distributions(one.get("distributions", []), look["colour"])
+def _recognise(explained: Mapping[str, Any], known_facts: Mapping[str, Any], look: Mapping[str, Any]) -> Html:
+    spread = draw_distributions(explained.get("distributions", []), look["colour"])
     return tag(
         "div",
         tag("h4", "How to recognise it"),
-        _rules(one),
-        _nearest(one["nearest_known"]),
+        _rules(explained),
+        _nearest(explained["nearest_known"]),
         _labels(known_facts),
         None if spread is None else join(tag("h4", "How it is spread"), _key(look, "the rest of the table"), spread),
     )
 
 
-def _rules(one: Mapping[str, Any]) -> Html:
-    if not one["rules"]:
+def _rules(explained: Mapping[str, Any]) -> Html:
+    if not explained["rules"]:
         return tag("p", "No short rule tells it from the rest.", class_="muted")
-    items = [tag("li", conditions(rule["conditions"]), _quality(rule)) for rule in one["rules"]]
+    items = [tag("li", conditions(rule["conditions"]), _quality(rule)) for rule in explained["rules"]]
     rules = tag("ol" if len(items) > 1 else "ul", *items, class_="rules")
-    if len(items) == 1 or one["rules_coverage"] is None or one["rules_precision"] is None:
+    if len(items) == 1 or explained["rules_coverage"] is None or explained["rules_precision"] is None:
         return rules
     both = (
-        f"Together these rules find {percent(one['rules_coverage'])} of the class, and are right for "
-        f"{percent(one['rules_precision'])} of the rows they name."
+        f"Together these rules find {percent(explained['rules_coverage'])} of the class, and are right for "
+        f"{percent(explained['rules_precision'])} of the rows they name."
     )
     return join(rules, tag("p", both, class_="together"))
 
@@ -174,19 +174,21 @@ def _labels(known_facts: Mapping[str, Any]) -> Html | None:
 # ---- what is shifted
 
 
-def _shifts(one: Mapping[str, Any], look: Mapping[str, Any]) -> Html | None:
-    if not one["profile"]:
+def _shifts(explained: Mapping[str, Any], look: Mapping[str, Any]) -> Html | None:
+    if not explained["profile"]:
         return None
-    nearest = one["nearest_known"]
+    nearest = explained["nearest_known"]
     against = None
-    if one["against_nearest"] and nearest is not None:
+    if explained["against_nearest"] and nearest is not None:
         name = called(nearest["name"])
         against = tag(
             "details",
             tag("summary", f"Against the nearest known class, {name}"),
-            _profile(one["against_nearest"], look, name),
+            _profile(explained["against_nearest"], look, name),
         )
-    return tag("div", tag("h4", "What is different"), _profile(one["profile"], look, "the rest of the table"), against)
+    return tag(
+        "div", tag("h4", "What is different"), _profile(explained["profile"], look, "the rest of the table"), against
+    )
 
 
 def _profile(profile: Sequence[Mapping[str, Any]], look: Mapping[str, Any], other: str) -> Html:
@@ -222,26 +224,26 @@ def _shift_words(shift: Mapping[str, Any]) -> tuple[Html, str]:
 # ---- rows to look at
 
 
-def _examples(one: Mapping[str, Any]) -> Html:
-    identifiers = list(one.get("identifiers", []))
-    columns = (identifiers, [name for name in _columns_shown(one) if name not in identifiers])
+def _examples(explained: Mapping[str, Any]) -> Html:
+    identifiers = list(explained.get("identifiers", []))
+    columns = (identifiers, [name for name in _columns_shown(explained) if name not in identifiers])
     typical = _rows(
         "Typical rows",
         "sure, from the middle of the class, and unlike each other",
-        one["exemplars"],
+        explained["exemplars"],
         columns,
         open_=True,
     )
-    border = _rows("Borderline rows", "look at these before you trust the border", one["borderline"], columns)
+    border = _rows("Borderline rows", "look at these before you trust the border", explained["borderline"], columns)
     return join(typical, border)
 
 
-def _columns_shown(one: Mapping[str, Any]) -> list[str]:
-    rows = [*one["exemplars"], *one["borderline"]]
+def _columns_shown(explained: Mapping[str, Any]) -> list[str]:
+    rows = [*explained["exemplars"], *explained["borderline"]]
     there = list(rows[0]["values"]) if rows else []
-    telling = [name for name in columns_of(dict(one)) if name in set(there)]
+    telling = [name for name in columns_of(dict(explained)) if name in set(there)]
     shown = telling if len(telling) >= _COLUMNS_ENOUGH else list(dict.fromkeys([*telling, *there]))
-    return shown[: _COLUMNS_SHOWN - len(one.get("identifiers", []))]
+    return shown[: _COLUMNS_SHOWN - len(explained.get("identifiers", []))]
 
 
 def _rows(

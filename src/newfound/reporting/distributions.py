@@ -60,7 +60,7 @@ def distribution_facts(
         inside = codes[rows] == first + place
         telling = [columns[name] for name in some if name in columns][:_MOST_COLUMNS]
         drawn = [_spread(column, inside) for column in telling] if inside.any() and not inside.all() else []
-        found.append([one for one in drawn if one is not None])
+        found.append([spread for spread in drawn if spread is not None])
     return found
 
 
@@ -116,14 +116,14 @@ def draw_distributions(found: Sequence[Mapping[str, Any]], colour: str) -> Html 
     """Draw the columns side by side: the class above the line or first, the rest of the table below or second."""
     if not found:
         return None
-    drawn = [_draw_names(one, colour) if "categories" in one else _draw_scale(one, colour) for one in found]
+    drawn = [_draw_names(spread, colour) if "categories" in spread else _draw_scale(spread, colour) for spread in found]
     return tag("div", *drawn, class_="spreads")
 
 
-def _draw_scale(one: Mapping[str, Any], colour: str) -> Html:
-    n = len(one["here"])
+def _draw_scale(spread: Mapping[str, Any], colour: str) -> Html:
+    n = len(spread["here"])
     boxes = []
-    for side, shares in ((colour, one["here"]), ("known", one["rest"])):
+    for side, shares in ((colour, spread["here"]), ("known", spread["rest"])):
         most = max(shares) or 1.0
         for i, share in enumerate(shares):
             height = _HALF * share / most
@@ -132,18 +132,19 @@ def _draw_scale(one: Mapping[str, Any], colour: str) -> Html:
                 place = {"x": f"{100 * i / n + 0.3:.2f}%", "width": f"{100 / n - 0.6:.2f}%"}
                 boxes.append(tag("rect", **place, y=f"{y:.1f}", height=f"{height:.1f}", class_=f"bar {side}"))
     middle = tag("rect", x=0, width="100%", y=_HALF, height=1, class_="bar track")
-    text = f"{one['column']}: how this class (above) and the rest (below) are spread from {one['low']} to {one['high']}"
+    ends_text = f"from {spread['low']} to {spread['high']}"
+    text = f"{spread['column']}: how this class (above) and the rest (below) are spread {ends_text}"
     picture = tag("svg", middle, *boxes, width="100%", height=2 * _HALF + 1, role="img", aria_label=text)
-    scale = " (logarithmic)" if one["logarithmic"] else ""
-    ends = tag("div", tag("span", one["low"]), tag("span", f"{one['high']}{scale}"), class_="ends")
-    return tag("figure", tag("figcaption", tag("b", shortened(one["column"], 80))), picture, ends, class_="spread")
+    scale = " (logarithmic)" if spread["logarithmic"] else ""
+    ends = tag("div", tag("span", spread["low"]), tag("span", f"{spread['high']}{scale}"), class_="ends")
+    return tag("figure", tag("figcaption", tag("b", shortened(spread["column"], 80))), picture, ends, class_="spread")
 
 
-def _draw_names(one: Mapping[str, Any], colour: str) -> Html:
+def _draw_names(spread: Mapping[str, Any], colour: str) -> Html:
     lines = []
-    for name, here, rest in zip(one["categories"], one["here"], one["rest"], strict=True):
+    for name, here, rest in zip(spread["categories"], spread["here"], spread["rest"], strict=True):
         text = f"{name}: {share_text(here)} of this class, {share_text(rest)} of the rest"
         strip = draw_shift({"here": {"share": here}, "rest": {"share": rest}, "text": text}, colour)
         lines.append(tag("div", tag("span", name), strip, class_="spread-line"))
-    more = tag("p", f"and {one['n_more']} more", class_="ends") if one["n_more"] else None
-    return tag("figure", tag("figcaption", tag("b", shortened(one["column"], 80))), *lines, more, class_="spread")
+    more = tag("p", f"and {spread['n_more']} more", class_="ends") if spread["n_more"] else None
+    return tag("figure", tag("figcaption", tag("b", shortened(spread["column"], 80))), *lines, more, class_="spread")

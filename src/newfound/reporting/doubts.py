@@ -47,11 +47,11 @@ def sureness(facts: Mapping[str, Any]) -> list[Sureness]:
     facts : mapping
         See `report_facts`.
     """
-    novel = [one for one in facts["classes"] if one["is_novel"]]
+    novel = [class_facts for class_facts in facts["classes"] if class_facts["is_novel"]]
     agreement = _of_candidates(facts)
     found = []
-    for i, (one, explained) in enumerate(zip(novel, facts["explanation"]["classes"], strict=True)):
-        unsure = one["n_unsure"] / one["n_rows"] if one["n_rows"] else 0.0
+    for i, (class_facts, explained) in enumerate(zip(novel, facts["explanation"]["classes"], strict=True)):
+        unsure = class_facts["n_unsure"] / class_facts["n_rows"] if class_facts["n_rows"] else 0.0
         if agreement is not None:
             found.append(Sureness(agreement[i], "candidates" if len(novel) > 1 else "count", unsure))
         else:
@@ -78,15 +78,15 @@ def doubts(facts: Mapping[str, Any]) -> list[tuple[str | None, str]]:
     """
     found: list[tuple[str | None, str]] = [(None, _sentence(reason)) for reason in facts["weaknesses"]]
     n_stray = facts["doubted_rows"]["stray"]
-    n_labelled = sum(one["n_labelled"] or 0 for one in facts["classes"] if not one["is_novel"])
+    n_labelled = sum(class_facts["n_labelled"] or 0 for class_facts in facts["classes"] if not class_facts["is_novel"])
     if n_labelled and n_stray > _MANY_STRAY * n_labelled:
         reason = (
             f"{count(n_stray, 'row')} with a known label ({percent(n_stray / n_labelled)} of them) look like a novel "
             "class: the border between known and novel classes is not sharp."
         )
         found.append((None, reason))
-    for one in facts["explanation"]["classes"]:
-        found += [(class_name(one["name"]), _sentence(warning)) for warning in one["warnings"]]
+    for explained in facts["explanation"]["classes"]:
+        found += [(class_name(explained["name"]), _sentence(warning)) for warning in explained["warnings"]]
     return found
 
 

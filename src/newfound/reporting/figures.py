@@ -58,14 +58,14 @@ def draw_map(
         (_across(x), _down(y), code) for x, y, code in zip(points["x"], points["y"], points["classes"], strict=True)
     ]
     marks, names = [], []
-    for j, (one, look) in enumerate(zip(classes, styles, strict=True)):
+    for j, (class_facts, look) in enumerate(zip(classes, styles, strict=True)):
         d = "".join(_mark(look["mark"], x, y, _RADIUS) for x, y, code in places if code == j)
         marks.append(tag("path", d=d, class_=f"marks {look['colour']}") if d else None)
         middle = points["middles"][j]
-        if middle is not None and (one["is_novel"] or _n_known(classes) <= _MANY_KNOWN):
-            kind = "novel" if one["is_novel"] else "of-known"
+        if middle is not None and (class_facts["is_novel"] or _n_known(classes) <= _MANY_KNOWN):
+            kind = "novel" if class_facts["is_novel"] else "of-known"
             x, y, _ = places[middle]
-            names.append(tag("text", one["name"], x=x, y=y, class_=f"map-name {kind}"))
+            names.append(tag("text", class_facts["name"], x=x, y=y, class_=f"map-name {kind}"))
     return tag(
         "svg",
         tag("g", *marks),
@@ -77,7 +77,7 @@ def draw_map(
 
 
 def _n_known(classes: Sequence[Mapping[str, Any]]) -> int:
-    return sum(not one["is_novel"] for one in classes)
+    return sum(not class_facts["is_novel"] for class_facts in classes)
 
 
 def _across(x: int) -> float:

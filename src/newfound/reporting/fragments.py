@@ -37,9 +37,9 @@ def fragments(facts: Mapping[str, Any]) -> dict[str, Any]:
     cards = [
         {
             "name": facts["classes"][n_known + i]["name"],
-            "html": draw_card(i, one, facts["classes"][n_known + i], styles[n_known + i], sure[i]),
+            "html": draw_card(i, explained, facts["classes"][n_known + i], styles[n_known + i], sure[i]),
         }
-        for i, one in enumerate(novel)
+        for i, explained in enumerate(novel)
     ]
     return {
         "headline": headline(facts),

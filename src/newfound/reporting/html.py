@@ -42,7 +42,7 @@ def render(facts: Mapping[str, Any]) -> str:
     str
         A whole HTML document.
     """
-    n_novel = sum(one["is_novel"] for one in facts["classes"])
+    n_novel = sum(class_facts["is_novel"] for class_facts in facts["classes"])
     styles = looks(len(facts["classes"]) - n_novel, n_novel)
     found = {
         "summary": sections.summary(facts, styles),
@@ -91,12 +91,14 @@ def safe_json(value: Any) -> str:
 
 def _data(facts: Mapping[str, Any], styles: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what the script needs: the map, and names and looks of classes."""
-    first_novel = next((j for j, one in enumerate(facts["classes"]) if one["is_novel"]), len(facts["classes"]))
+    first_novel = next(
+        (j for j, class_facts in enumerate(facts["classes"]) if class_facts["is_novel"]), len(facts["classes"])
+    )
     return {
         "map": {name: value for name, value in facts["map"].items() if name != "middles"},
         "classes": [
-            {"name": one["name"], "novel": one["is_novel"], **look}
-            for one, look in zip(facts["classes"], styles, strict=True)
+            {"name": class_facts["name"], "novel": class_facts["is_novel"], **look}
+            for class_facts, look in zip(facts["classes"], styles, strict=True)
         ],
         "outlines": outlines(),
         "first_novel": first_novel,

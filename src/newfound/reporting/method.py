@@ -96,7 +96,7 @@ def candidates(facts: Facts) -> Html | None:
     meanings = {
         name.replace("_", " "): meaning
         for name, meaning in _CANDIDATE_COLUMNS.items()
-        if any(name in one for one in shown)
+        if any(name in record for record in shown)
     }
     return tag(
         "section",
@@ -184,7 +184,7 @@ def _ignored(table: Facts) -> Html | None:
 
 def _next(facts: Facts) -> Html | None:
     """Show what can be done with the model, in code that runs from top to bottom."""
-    names = [one["name"] for one in facts["explanation"]["classes"]]
+    names = [explained["name"] for explained in facts["explanation"]["classes"]]
     if not names:
         return None
     about = "Read the cards, name the classes, merge what belongs together, split what does not, then label new rows."

@@ -68,7 +68,9 @@ class RowDoubts:
         given = y if isinstance(y, Labels) else read_labels(y, n)
         of_labels = label_names(given, model)
         names = [class_name(name) for name in model.classes_.tolist()]
-        taught = given.labelled & np.isin(given.codes, [i for i, one in enumerate(of_labels) if one in names[:n_known]])
+        taught = given.labelled & np.isin(
+            given.codes, [i for i, label in enumerate(of_labels) if label in names[:n_known]]
+        )
         free = ~given.labelled
         texts = [of_labels[code] if code >= 0 else "" for code in given.codes.tolist()]
         votes, n_members = _votes(model, codes, texts)
@@ -97,7 +99,7 @@ class RowDoubts:
         if self.known[row]:
             reasons.append(f"looks like the known class {self.names[first]}")
         if self.unsure[row]:
-            odds = (f"{self.names[one]} {share_text(float(self.proba[row, one]))}" for one in (first, second))
+            odds = (f"{self.names[code]} {share_text(float(self.proba[row, code]))}" for code in (first, second))
             reasons.append(f"unsure: {' or '.join(odds)}")
         if self.split[row] and self.votes is not None:
             reasons.append(f"only {self.votes[row]} of {self.n_members} members agree")

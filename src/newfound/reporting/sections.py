@@ -41,7 +41,7 @@ def _doubts(facts: Facts) -> Html | None:
     found = doubts(facts)
     if not found:
         return None
-    places = {class_name(one["name"]): i for i, one in enumerate(facts["explanation"]["classes"])}
+    places = {class_name(explained["name"]): i for i, explained in enumerate(facts["explanation"]["classes"])}
     whole = [reason for name, reason in found if name is None]
     doubtful = list(dict.fromkeys(name for name, _ in found if name is not None))
     parts = [tag("p", reason) for reason in whole]
@@ -59,24 +59,27 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
     styles = looks[-len(novel) :]
     sure = sureness(facts)
     agreed = sure[0].source in ("candidates", "count")
-    most = max(one["share"] for one in novel) or 1
+    most = max(explained["share"] for explained in novel) or 1
     lines = []
-    for i, (one, look) in enumerate(zip(novel, styles, strict=True)):
-        link = tag("a", class_name(one["name"]), href=f"#{card_id(i)}")
+    for i, (explained, look) in enumerate(zip(novel, styles, strict=True)):
+        link = tag("a", class_name(explained["name"]), href=f"#{card_id(i)}")
         name = tag("span", swatch(look), " ", link, class_="named")
-        mark = tag("span", "doubtful", class_="badge") if one["warnings"] else None
+        mark = tag("span", "doubtful", class_="badge") if explained["warnings"] else None
         lines.append(
             tag(
                 "tr",
                 tag("th", name, " ", mark, scope="row"),
                 tag(
                     "td",
-                    tag("span", f"{count(one['n_rows'])} ", class_="number"),
-                    share_bar(one["share"] / most, look["colour"]),
+                    tag("span", f"{count(explained['n_rows'])} ", class_="number"),
+                    share_bar(explained["share"] / most, look["colour"]),
                 ),
-                tag("td", percent(one["share"])),
-                tag("td", _first_rule(one), class_="first-rule"),
-                *(tag("td", _share(share), data_name=name) for name, share in _sureness(one, sure[i], agreed).items()),
+                tag("td", percent(explained["share"])),
+                tag("td", _first_rule(explained), class_="first-rule"),
+                *(
+                    tag("td", _share(share), data_name=name)
+                    for name, share in _sureness(explained, sure[i], agreed).items()
+                ),
             )
         )
     head = ["novel class", "rows", "of the table", "how to recognise it", *_sureness(novel[0], sure[0], agreed)]
@@ -90,20 +93,20 @@ def _glance(facts: Facts, looks: Looks) -> Html | None:
     return join(table, tag("p", meanings(facts), class_="muted"))
 
 
-def _sureness(one: Facts, sure: Sureness, agreed: bool) -> dict[str, float | None]:
+def _sureness(explained: Facts, sure: Sureness, agreed: bool) -> dict[str, float | None]:
     """How sure a class is, by the names of the columns that say so."""
     found = {"agreement": sure.agreement} if agreed else {}
-    return found | {"stability": one["stability"], "unsure rows": sure.unsure if one["n_rows"] else None}
+    return found | {"stability": explained["stability"], "unsure rows": sure.unsure if explained["n_rows"] else None}
 
 
 def _share(share: float | None) -> str:
     return "–" if share is None else percent(share)
 
 
-def _first_rule(one: Facts) -> Html:
-    if one["rules"]:
-        return conditions(one["rules"][0]["conditions"], 80)
-    return tag("span", "no short rule" if one["n_rows"] else "no row in this table", class_="muted")
+def _first_rule(explained: Facts) -> Html:
+    if explained["rules"]:
+        return conditions(explained["rules"][0]["conditions"], 80)
+    return tag("span", "no short rule" if explained["n_rows"] else "no row in this table", class_="muted")
 
 
 # ---- the map
@@ -122,8 +125,8 @@ def the_map(facts: Facts, looks: Looks) -> Html:
         f"Each mark is a row ({rows}); rows that the model finds similar lie together. Known classes are grey, novel "
         f"ones coloured. Laid out by {points['method']}: only who is near whom counts, not distances or directions."
     )
-    order = [j for j, one in enumerate(classes) if one["is_novel"]] + [
-        j for j, one in enumerate(classes) if not one["is_novel"]
+    order = [j for j, class_facts in enumerate(classes) if class_facts["is_novel"]] + [
+        j for j, class_facts in enumerate(classes) if not class_facts["is_novel"]
     ]
     buttons = [_legend_button(j, classes[j], looks[j]) for j in order if classes[j]["n_predicted"]]
     keys = (
@@ -177,10 +180,10 @@ def the_map(facts: Facts, looks: Looks) -> Html:
     )
 
 
-def _legend_button(j: int, one: Facts, look: Mapping[str, Any]) -> Html:
-    label = tag("span", one["name"], class_="pick-name")
-    size = tag("span", count(one["n_rows"]), class_="pick-size")
-    kind = tag("span", " novel class, " if one["is_novel"] else " known class, ", class_="visually-hidden")
+def _legend_button(j: int, class_facts: Facts, look: Mapping[str, Any]) -> Html:
+    label = tag("span", class_facts["name"], class_="pick-name")
+    size = tag("span", count(class_facts["n_rows"]), class_="pick-size")
+    kind = tag("span", " novel class, " if class_facts["is_novel"] else " known class, ", class_="visually-hidden")
     return tag(
         "button", swatch(look), label, kind, size, type="button", class_="pick", aria_pressed="false", data_class=j
     )
@@ -197,7 +200,8 @@ def cards(facts: Facts, looks: Looks) -> Html | None:
     n_known = len(looks) - len(novel)
     sure = sureness(facts)
     drawn = [
-        draw_card(i, one, facts["classes"][n_known + i], looks[n_known + i], sure[i]) for i, one in enumerate(novel)
+        draw_card(i, explained, facts["classes"][n_known + i], looks[n_known + i], sure[i])
+        for i, explained in enumerate(novel)
     ]
     about = (
         "Rules are made from one half of the rows and checked on the other; the figures are those of the check. "
@@ -209,18 +213,20 @@ def cards(facts: Facts, looks: Looks) -> Html | None:
 
 def known_classes(facts: Facts) -> Html | None:
     """Say what became of the known classes."""
-    known = [one for one in facts["classes"] if not one["is_novel"]]
+    known = [class_facts for class_facts in facts["classes"] if not class_facts["is_novel"]]
     if not known:
         return None
     labelled = facts["table"]["n_labelled"] is not None
     head = ["known class", "rows predicted", *(["rows labelled", "predicted so"] if labelled else [])]
     lines = []
-    for one in known:
-        cells = [tag("td", count(one["n_predicted"]))]
+    for class_facts in known:
+        cells = [tag("td", count(class_facts["n_predicted"]))]
         if labelled:
-            n = one["n_labelled"]
-            cells += [tag("td", count(n)), tag("td", percent(one["n_agreeing"] / n) if n else "–")]
-        lines.append(tag("tr", tag("th", one["name"], scope="row", class_=breaking(one["name"])), *cells))
+            n = class_facts["n_labelled"]
+            cells += [tag("td", count(n)), tag("td", percent(class_facts["n_agreeing"] / n) if n else "–")]
+        lines.append(
+            tag("tr", tag("th", class_facts["name"], scope="row", class_=breaking(class_facts["name"])), *cells)
+        )
     about = "How the model reads the classes it was taught."
     if labelled:
         about += " Where it learned from these very rows, that flatters it."

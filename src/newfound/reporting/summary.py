@@ -44,7 +44,7 @@ def sentences(facts: Mapping[str, Any]) -> list[str]:
     if not novel:
         return [*said, "The model knows no novel class, so every row was given one of the known classes."]
     said.append(_about_the_novel_rows(facts))
-    filled = [one for one in novel if one["n_rows"]]
+    filled = [explained for explained in novel if explained["n_rows"]]
     if filled:
         said += [_about_the_largest(filled), *_about_agreement(facts), *_about_unsure_rows(facts)]
     return said
@@ -63,18 +63,18 @@ def key_figures(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         found.append((_FIGURES[source], percent(agreement)))
     if explanation["classes"]:
         found.append(("rows it is unsure of", count(facts["doubted_rows"]["unsure"])))
-    return [*found, ("known classes", count(sum(not one["is_novel"] for one in facts["classes"])))]
+    return [*found, ("known classes", count(sum(not class_facts["is_novel"] for class_facts in facts["classes"])))]
 
 
 def agreement_of_all(facts: Mapping[str, Any]) -> tuple[float | None, str]:
     """How sure the novel classes are together, and what says so: the mean over their rows."""
-    rows = [one["n_rows"] for one in facts["explanation"]["classes"]]
-    told = [(one, n) for one, n in zip(sureness(facts), rows, strict=True) if one.agreement is not None and n]
+    rows = [explained["n_rows"] for explained in facts["explanation"]["classes"]]
+    told = [(sure, n) for sure, n in zip(sureness(facts), rows, strict=True) if sure.agreement is not None and n]
     if not told:
         return None, ""
     source = told[0][0].source or ""
     whole = (facts["candidates"] or {}).get("confidence") if source in ("candidates", "count") else None
-    mean = sum((one.agreement or 0.0) * n for one, n in told) / sum(n for _, n in told)
+    mean = sum((sure.agreement or 0.0) * n for sure, n in told) / sum(n for _, n in told)
     if source == "candidates" and whole is not None and was_selected(facts):
         source = "chance"
     return (mean if whole is None else float(whole)), source
@@ -89,7 +89,7 @@ def was_selected(facts: Mapping[str, Any]) -> bool:
 def meanings(facts: Mapping[str, Any]) -> str:
     """Say what the figures of a class mean, those that are shown."""
     said = [f"Stability says {MEANINGS['members']}, or {MEANINGS['bootstraps']}."]
-    source = next((one.source for one in sureness(facts)), None)
+    source = next((sure.source for sure in sureness(facts)), None)
     if source in ("candidates", "count"):
         said.append(f"Agreement says {MEANINGS[source]}; where it is lower than the others, it is the better warning.")
     said.append(
@@ -101,7 +101,7 @@ def meanings(facts: Mapping[str, Any]) -> str:
 
 def _about_the_table(facts: Mapping[str, Any]) -> str:
     table = facts["table"]
-    n_known = sum(not one["is_novel"] for one in facts["classes"])
+    n_known = sum(not class_facts["is_novel"] for class_facts in facts["classes"])
     start = f"The table has {count(table['n_rows'], 'row')} and {count(table['n_columns'], 'column')}"
     known = count(n_known, "class", "classes")
     if table["n_labelled"] is None:
@@ -121,7 +121,7 @@ def _about_the_novel_rows(facts: Mapping[str, Any]) -> str:
     if table["n_labelled"] is None or table["n_labelled"] == n_rows:
         return said
     n_unlabelled = n_rows - table["n_labelled"]
-    inside = sum(one["n_unlabelled"] for one in facts["classes"] if one["is_novel"])
+    inside = sum(class_facts["n_unlabelled"] for class_facts in facts["classes"] if class_facts["is_novel"])
     if inside == n_unlabelled:
         return f"{said} All rows without a label are among them."
     return f"{said} Of the {count(n_unlabelled, 'row')} without a label, {count(inside)} do; {_known_ones(facts)}."
@@ -129,13 +129,13 @@ def _about_the_novel_rows(facts: Mapping[str, Any]) -> str:
 
 def _known_ones(facts: Mapping[str, Any]) -> str:
     """Say how many rows without a label have a known class: they were given it, or look like it."""
-    n_known = sum(one["n_unlabelled"] for one in facts["classes"] if not one["is_novel"])
+    n_known = sum(class_facts["n_unlabelled"] for class_facts in facts["classes"] if not class_facts["is_novel"])
     is_mixed = facts["routing"] is not None and facts["routing"]["unlabelled"] == "mixed"
     return f"{count(n_known)} {'were given' if is_mixed else 'look like'} a known class"
 
 
 def _about_the_largest(novel: Sequence[Mapping[str, Any]]) -> str:
-    largest = max(novel, key=lambda one: one["n_rows"])
+    largest = max(novel, key=lambda explained: explained["n_rows"])
     said = f"The largest, {called(largest['name'])}, has {count(largest['n_rows'], 'row')}"
     if not largest["rules"]:
         return f"{said}."
