@@ -77,12 +77,12 @@ def new_files(places: Mapping[str, Path], *, force: bool) -> Iterator[tuple[Path
     option, names = next(iter(places)), " and ".join(map(str, paths))
     with contextlib.ExitStack() as stack:
         with writing_to(names, option):
-            for one, path in places.items():
+            for given_by, path in places.items():
                 clear_leftovers(Path(os.path.realpath(path)).parent)
-                _refuse_place(path, one, force)
+                _refuse_place(path, given_by, force)
             fresh = stack.enter_context(replacing_all(paths, replace=force, exclusive=True))
-            for one, path in places.items():  # another run may just have ended
-                _refuse_place(path, one, force)
+            for given_by, path in places.items():  # another run may just have ended
+                _refuse_place(path, given_by, force)
         yield fresh
         with writing_to(names, option):
             try:
