@@ -17,6 +17,7 @@ from newfound.web.store import Record, Store, moment, read_json
 from newfound.web.workers import Desk, WorkerError, WorkerLostError
 
 _LOST = "The process that worked on this ended unexpectedly; it may have run out of memory. Use a smaller table."
+_MOST_LOSSES = 200  # epochs that are told to whoever asks how far a run is
 _FIRST_PAGE = 1.5  # seconds until the desk is set up: the first page comes first
 
 
@@ -45,6 +46,7 @@ class Bench:
         self.desk = Desk(limits, folder / "workers.log")
         self.scribe = Desk(limits, folder / "workers.log")  # writes facts, while the desk goes on
         self._turns: dict[str, asyncio.Lock] = {}
+        self._known_revisions: dict[str, tuple[int, int | None]] = {}
         self._background: set[asyncio.Task[Any]] = set()
 
     def start(self) -> None:
@@ -132,6 +134,7 @@ class Bench:
         with contextlib.suppress(RefusedError):
             if state_file(run["folder"], "facts", Curated(run["folder"]).revision) is None:
                 await self.ask_about(run, "refresh", more=run["facts"].get("more", {}))
+        self.changed(run["id"])
 
     # ---- answers
 
@@ -155,7 +158,7 @@ class Bench:
         answer |= {name: moment(run[name]) for name in ("created", "started", "finished")}
         phase = {"queued": "Waiting for its turn", "done": "Done"}.get(status, "")
         seconds = None if run["started"] is None or run["finished"] is None else run["finished"] - run["started"]
-        curated = Curated(run["folder"]) if status == "done" else None
+        revision, told = self._revisions(run) if status == "done" else (0, None)
         answer |= {
             "table": run["table_id"],
             "table_name": run["options"]["table_name"],
@@ -163,15 +166,29 @@ class Bench:
             "share_done": 1.0 if status == "done" else 0.0 if progress is None else progress.share,
             "seconds": seconds if progress is None else progress.seconds,
             "seconds_left": None if progress is None else progress.seconds_left,
-            "losses": progress.epochs if losses and progress is not None else [],
+            "n_epochs": 0 if progress is None else len(progress.epochs),
+            "losses": progress.epochs[-_MOST_LOSSES:] if losses and progress is not None else [],
             "notes": facts.get("notes", []),
-            "revision": 0 if curated is None else curated.revision,
-            "facts_revision": None if curated is None else facts_revision(run["folder"], curated),
+            "revision": revision,
+            "facts_revision": told,
             "n_novel_classes": facts.get("n_novel_classes"),
             "n_known_classes": facts.get("n_known_classes"),
             "options": run["options"],
         }
         return answer
+
+    def _revisions(self, run: Record) -> tuple[int, int | None]:
+        """Revisions of a run and of its facts, which every page asks for again and again."""
+        found = self._known_revisions.get(run["id"])
+        if found is None:
+            curated = Curated(run["folder"])
+            found = curated.revision, facts_revision(run["folder"], curated)
+            self._known_revisions[run["id"]] = found
+        return found
+
+    def changed(self, run: str) -> None:
+        """Say that something new is known of a run, or that it is gone."""
+        self._known_revisions.pop(run, None)
 
     def classes_answer(self, run: Record) -> dict[str, Any]:
         """Return the classes of a run as they are now."""

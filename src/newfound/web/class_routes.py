@@ -37,6 +37,7 @@ async def curate(bench: TheBench, run: schemas.Id, action: schemas.Action) -> An
                 raise RefusedError(409, f"There is nothing to {action.action}.")
         else:
             await bench.ask_about(found, "curate", step=action.model_dump())
+    bench.changed(found["id"])
     if state_file(found["folder"], "facts", Curated(found["folder"]).revision) is None:
         bench.refresh_later(found)
     return bench.classes_answer(found)

@@ -136,6 +136,7 @@ async def remove(bench: TheBench, run: schemas.Id) -> None:
         await bench.jobs.cancel(found["id"])
     async with bench.turn(found["id"]):
         bench.store.remove_run(found["id"])
+    bench.changed(found["id"])
 
 
 @router.get("/{run}/facts", responses={200: _PIECES})
@@ -197,5 +198,6 @@ async def export(bench: TheBench, run: schemas.Id, what: Literal["labels", "mode
     found = bench.finished(run)
     async with bench.turn(found["id"]):
         place = await bench.ask_about(found, "export", what=what, more=found["facts"].get("more", {}))
+    bench.changed(found["id"])
     name, kind = _EXPORTS[what]
     return FileResponse(found["folder"] / place, media_type=kind, filename=name)

@@ -245,7 +245,7 @@ class Run(_Answer):
     """A search for novel classes, or an update by a further batch: what was asked for, and how far it is.
 
     ``revision`` counts what people made of the classes; ``facts_revision`` is the one that the facts speak of, which
-    follows after a while.
+    follows after a while. ``losses`` are those of the last epochs.
     """
 
     id: str
@@ -260,6 +260,7 @@ class Run(_Answer):
     share_done: float
     seconds: float | None
     seconds_left: float | None
+    n_epochs: int
     losses: list[Epoch]
     error: Problem | None
     notes: list[str]
