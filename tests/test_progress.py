@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from newfound.progress import ProgressBar
+from newfound.progress import ProgressBar, Step, watched_by
 
 
 @pytest.fixture(autouse=True)
@@ -75,3 +75,21 @@ def test_the_bar_ends_with_the_work(capsys: pytest.CaptureFixture[str]) -> None:
     with ProgressBar(3, shown=True) as bar:  # a bar that still ran would forbid another
         bar.advance(3)
     assert "3/3" in capsys.readouterr().out
+
+
+def test_who_watches_is_told_and_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    seen = []
+
+    def watch(step: Step) -> None:
+        seen.append((step.text, step.done, step.total, step.record))
+
+    with watched_by(watch):
+        with ProgressBar(4, shown=True, start="begin") as bar:
+            bar.show("work", done=1)
+            bar.advance(2)
+            bar.record({"epoch": 1})
+        with ProgressBar(4, shown=False) as silent:
+            silent.show("nothing")
+    ProgressBar(4, shown=False).show("nobody watches")
+    assert seen == [("begin", 0, 4, None), ("work", 1, 4, None), ("work", 3, 4, None), ("work", 3, 4, {"epoch": 1})]
+    assert capsys.readouterr() == ("", "")

@@ -29,12 +29,15 @@ class Step:
         How much is done, and how much there is to do; None as long as that is not known.
     record : mapping or None
         Of an epoch that has just ended: its stage, number and losses.
+    networks : callable or None
+        Returns a copy of the networks that are being trained as they are now, where any are.
     """
 
     text: str
     done: float = 0.0
     total: float | None = None
     record: Mapping[str, Any] | None = None
+    networks: Callable[[], Any] | None = None
 
 
 Watcher = Callable[[Step], None]
@@ -140,6 +143,10 @@ class ProgressBar:
     def record(self, epoch: Mapping[str, Any]) -> None:
         """Tell who watches of an epoch: its stage, number and losses."""
         self._tell(record=epoch)
+
+    def offer(self, networks: Callable[[], Any]) -> None:
+        """Let who watches have a copy of the networks that are being trained."""
+        self._step.networks = networks
 
     def _tell(self, **changed: Any) -> None:
         vars(self._step).update({"record": None, **changed})

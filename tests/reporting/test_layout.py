@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from newfound.reporting.layout import drawn_rows, middle_of, place_rows
+from newfound.reporting.layout import drawn_rows, middle_of, place_all, place_rows
 
 NONE = np.empty(0, dtype=np.int64)
 
@@ -103,3 +103,18 @@ def test_the_map_is_made_in_one_thread_from_a_bounded_number_of_columns(
     with threadpool_limits(2):
         place_rows(np.random.RandomState(0).normal(size=(n, d)), generator())
     assert seen == [(1, min(d, 1_000))]
+
+
+def test_rows_beyond_the_landmarks_lie_among_their_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newfound.reporting.layout._LANDMARKS", 150)
+    codes = np.repeat(np.arange(3), 200)
+    latent = np.random.RandomState(0).normal(size=(600, 5)) + 20 * np.eye(5)[codes]
+    places = place_all(latent, codes, np.random.RandomState(0))
+    assert places.points.shape == (600, 2)
+    assert places.points.min() >= 0
+    assert places.points.max() <= 1
+    assert "of 150 rows" in places.method
+    near = np.array([np.argsort(np.square(places.points - point).sum(axis=1))[1:6] for point in places.points])
+    assert (codes[near] == codes[:, None]).mean() > 0.95
+    few = place_all(latent[:100], codes[:100], np.random.RandomState(0))
+    np.testing.assert_array_equal(few.points, place_rows(latent[:100], np.random.RandomState(0)).points)

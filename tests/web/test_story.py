@@ -152,13 +152,18 @@ def _same_labels_by_code(client: TestClient, run: str, table: dict[str, Any], fo
     assert [one["class"] for one in exported] == made["labels"]
 
 
-def test_hidden_classes_are_a_rehearsal(client: TestClient, orchard: dict[str, Any]) -> None:
-    options = {"table": orchard["id"], **OPTIONS, "hide": ["lemon"], "unlabelled": "novel", "method": "whitened_kmeans"}
+def test_hidden_classes_are_a_rehearsal_and_a_training_is_a_film(client: TestClient, orchard: dict[str, Any]) -> None:
+    options = {"table": orchard["id"], **OPTIONS, "hide": ["lemon"], "unlabelled": "novel"}
+    options |= {"method": "classifier_projection", "settings": {"epochs": 6}}
     found = ended(client, client.post("/api/runs", json={**options, "n_novel_classes": 4}).json()["id"])
     assert found["status"] == "done", found
     rehearsal = client.get(f"/api/runs/{found['id']}/facts").json()["workbench"]["rehearsal"]
     assert 0 <= rehearsal["scores"]["acc"] <= 1
     assert {one["hidden"] for one in rehearsal["table"]} == {"lemon"}
+    drawn = client.get(f"/api/runs/{found['id']}/map").json()
+    assert [frame["epoch"] for frame in drawn["frames"]] == [1, 2, 3, 4, 5, 6]
+    off = [sum(abs(a - b) for a, b in zip(frame["x"], drawn["x"], strict=True)) for frame in drawn["frames"]]
+    assert off[-1] < off[0] / 2  # in the end all rows are where the map has them
 
 
 def test_a_run_can_be_cancelled_started_again_and_removed(client: TestClient, orchard: dict[str, Any]) -> None:

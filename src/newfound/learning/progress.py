@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -122,6 +122,10 @@ class Progress:
         ]
         self._start -= state["seconds"]
         self._bar.advance(len(self.history))
+
+    def offer(self, networks: Callable[[], Any]) -> None:
+        """Let who watches have a copy of the networks as they are now."""
+        self._bar.offer(networks)
 
     def advance(self, n_epochs: int = 1) -> None:
         """Show that something was done that has no losses."""

@@ -139,6 +139,7 @@ class PackedTrainer(ABC):
         network = self._new_network(task.rows.shape[1], task.n_known, task.n_novel, streams)
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
         progress = Progress(n_epochs, self.settings["verbose"], checkpoints, peer)
+        progress.offer(lambda: self.freeze(parameters_of(network), task.n_known, task.n_novel))
         with progress, keeping_what_was_learned(progress.history):
             self.teach(network, [self._on_device(task)] if shards is None else shards, streams, progress)
         return parameters_of(network), progress

@@ -121,16 +121,37 @@ def place_all(latent: Floats, codes: Codes, rng: np.random.RandomState) -> Place
     places = place_rows(latent[landmarks], rng)
     if len(landmarks) == len(latent):
         return places
-    components = min(_COMPONENTS, len(landmarks) - 1, latent.shape[1])
+    points = place_among(latent[landmarks], places.points, latent, rng)
+    points[landmarks] = places.points
+    return Places(points, f"{places.method} of {len(landmarks):,} rows, the others among their nearest")
+
+
+def place_among(placed: Floats, points: Floats, latent: Floats, rng: np.random.RandomState) -> Floats:
+    """Lay out rows among others that have a place already: each between the nearest of these.
+
+    Parameters
+    ----------
+    placed : ndarray of shape (m, d)
+        Rows that have a place.
+    points : ndarray of shape (m, 2)
+        Where they lie.
+    latent : ndarray of shape (n, d)
+        Rows to place.
+
+    Returns
+    -------
+    ndarray of shape (n, 2)
+        From 0 to 1 each.
+    """
+    components = min(_COMPONENTS, len(placed) - 1, placed.shape[1])
     with one_thread():
-        leading = PCA(components, svd_solver="randomized", random_state=rng).fit(latent[landmarks])
-        near = NearestNeighbors(n_neighbors=_NEAREST).fit(leading.transform(latent[landmarks]))
+        leading = PCA(components, svd_solver="randomized", random_state=rng).fit(placed)
+        near = NearestNeighbors(n_neighbors=min(_NEAREST, len(placed))).fit(leading.transform(placed))
         off, which = near.kneighbors(leading.transform(latent))
     weights = 1 / (off + 1e-9 + 0.1 * off.mean())
-    points = (places.points[which] * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None]
-    points += rng.normal(scale=_SCATTER, size=points.shape)
-    points[landmarks] = places.points
-    return Places(points.clip(0, 1), f"{places.method} of {len(landmarks):,} rows, the others among their nearest")
+    found = (points[which] * weights[:, :, None]).sum(axis=1) / weights.sum(axis=1)[:, None]
+    scattered: Floats = (found + rng.normal(scale=_SCATTER, size=found.shape)).clip(0, 1)
+    return scattered
 
 
 def _place(varied: Floats, rng: np.random.RandomState) -> Places:

@@ -21,7 +21,8 @@ from newfound.reporting.layout import place_all
 from newfound.runs.building import build
 from newfound.runs.labelling import label_batch, label_rows
 from newfound.runs.names import class_names
-from newfound.web.opened import CODES, MODEL, PLACES_FILE, SUMMARY, Opened
+from newfound.web.film import Film
+from newfound.web.opened import CODES, FRAMES, MODEL, PLACES_FILE, SUMMARY, Opened
 from newfound.web.problems import told as in_words
 from newfound.web.sources import PLACES, Source, check, open_source, read
 from newfound.web.store import RESULT
@@ -36,6 +37,8 @@ PARENT = "parent.newfound"
 _CHECKPOINTS = "checkpoint"
 _STAGES = {"reading": (0.0, 0.03), "fitting": (0.03, 0.78), "drawing": (0.78, 0.86), "explaining": (0.86, 1.0)}
 _BARS = {"auto": 2}  # progress bars of a fit, one after the other
+_FILMED = ("tabular_ncd", "pbn", "classifier_projection")  # whose networks see the rows as they are encoded
+_MOST_FILMED = 20_000  # rows
 _EVERY = 0.2  # seconds between two words on progress
 _WIDTH = 10_000
 
@@ -62,10 +65,11 @@ def discover(tell: Tell, *, folder: str, path: str, name: str, options: Facts) -
     source = open_source(path, name, options, here)
     check(source, options["method"])
     progress.stage("fitting", "Looking for novel classes")
+    film = Film() if options["method"] in _FILMED else None
     with _noted() as notes:
-        model = _fitted(source, options, here / _CHECKPOINTS, progress)
+        model = _fitted(source, options, here / _CHECKPOINTS, progress, film)
     more: Facts = {"rehearsal": None, "update": None}
-    _write(here, source, options, model, None, progress, notes, more)
+    _write(here, source, options, model, None, progress, notes, more, film)
     shutil.rmtree(here / _CHECKPOINTS, ignore_errors=True)
     return _summary(here)
 
@@ -88,7 +92,7 @@ def update(tell: Tell, *, folder: str, path: str, name: str, options: Facts) -> 
     return _summary(here)
 
 
-def _fitted(source: Source, options: Facts, checkpoints: Path, progress: _Progress) -> Any:
+def _fitted(source: Source, options: Facts, checkpoints: Path, progress: _Progress, film: Film | None) -> Any:
     from sklearn.utils.validation import has_fit_parameter
 
     from newfound.tables import TableEncoder
@@ -102,7 +106,13 @@ def _fitted(source: Source, options: Facts, checkpoints: Path, progress: _Progre
     }
     model = build(options["method"], options["n_novel_classes"], options["settings"], **parameters)
     kept: dict[str, Any] = {"checkpoint_dir": checkpoints} if has_fit_parameter(model, "checkpoint_dir") else {}
-    with watched_by(progress.watch):
+
+    def watch(step: Step) -> None:
+        progress.watch(step)
+        if film is not None:
+            film.watch(step)
+
+    with watched_by(watch):
         model.fit(source.table, source.labels, **kept)
     if "verbose" in model.get_params(deep=False):
         model.set_params(verbose=0)
@@ -118,15 +128,17 @@ def _write(
     progress: _Progress,
     notes: list[str],
     more: Facts,
+    film: Film | None = None,
 ) -> None:
     files = [
+        *([CODES] if codes is not None else []),
         MODEL,
         PLACES_FILE,
         "method.json",
         SUMMARY,
         *(f"{name}-0.json" for name in ("map", "classes", "sections", "report", "facts")),
     ]
-    with filling(here / RESULT, files + ([] if codes is None else [CODES]), replace=True) as fresh:
+    with filling(here / RESULT, files, replace=True) as fresh:
         save(model, fresh / MODEL)
         if codes is not None:
             np.save(fresh / CODES, codes.astype(np.int32), allow_pickle=False)
@@ -137,6 +149,10 @@ def _write(
         places = place_all(opened.model.transform(opened.reading), found.codes.astype(np.int64), rng)
         np.save(fresh / PLACES_FILE, (places.points * _WIDTH).round().astype(np.uint16), allow_pickle=False)
         (fresh / "method.json").write_text(json.dumps(places.method), encoding="utf-8")
+        if film is not None and film.frames and len(found.codes) <= _MOST_FILMED:
+            frames = film.developed(opened, places, rng)
+            (fresh / FRAMES).write_text(json.dumps(frames), encoding="utf-8")
+            files.append(FRAMES)
         opened.write_classes(fresh, 0)
         progress.stage("explaining", "Explaining the novel classes")
         if options["hide"]:

@@ -23,6 +23,7 @@ from newfound.web.store import read_json, write_json
 Facts = dict[str, Any]
 
 MODEL, PLACES_FILE, CODES, SUMMARY = "model.newfound", "places.npy", "codes.npy", "run.json"
+FRAMES = "frames.json"
 ANSWERS = "answers.json"
 _MOST_DRAWN = 100_000
 _MOST_FOR_MIDDLE = 1_000
@@ -141,7 +142,7 @@ class Opened:
                 "class_names": labelling.classes,
                 "is_novel": [code >= labelling.n_known for code in range(len(labelling.classes))],
                 "middles": middles,
-                "frames": [],
+                "frames": read_json(self.result / FRAMES) or [],
             }
         )
         return facts
