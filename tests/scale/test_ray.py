@@ -22,6 +22,7 @@ from tests.scale.common import N, arrays, broken_file, fit_in_process, score, sm
 ray = pytest.importorskip("ray")
 # With `--dist loadgroup` one process of pytest runs them all, on one cluster.
 pytestmark = [*SMALL, pytest.mark.xdist_group("ray"), pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
+QUIET: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
 _MOST_SECONDS = 240  # of a test, on a machine that is busy
 
 
@@ -34,14 +35,14 @@ def cluster() -> Iterator[None]:
         "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
         "RAY_TRAIN_METRICS_ENABLED": "0",
     }
-    ray.init(
-        "local",
-        num_cpus=2,
-        object_store_memory=200 * 1024**2,
-        include_dashboard=False,
-        logging_level="ERROR",
-        log_to_driver=False,
-    )
+    for attempts_left in (2, 1, 0):
+        try:
+            ray.init("local", num_cpus=2, object_store_memory=200 * 1024**2, include_dashboard=False, **QUIET)
+            break
+        except Exception:  # a very busy machine may take longer than Ray waits
+            ray.shutdown()
+            if not attempts_left:
+                raise
     yield
     ray.shutdown()
 
@@ -136,11 +137,29 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
             machines.submit(_square, -1).result()
         assert refused.value.parameter == "n"
         assert machines.n_workers == 2
+        X, y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat([0, 1, 2, 3, -1, -1], 10)
+        settings = {"n_trials": 3, "storage": ":memory:", "random_state": 0}
+        here, there = (nf.tune(nf.SpectralDiscoverer(2), X, y, **settings, executor=one) for one in (None, machines))
+        assert here.best_params == there.best_params
+        assert [trial["scores"] for trial in here.trials] == [trial["scores"] for trial in there.trials]
     with pytest.raises(RuntimeError, match="shut down"):
         machines.submit(_square, 1)
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
         fit_on_ray(small(), broken_file(tmp_path / "rows").parent, "kind")
     assert ray.is_initialized()  # the cluster was not started by the executor
+
+
+def test_a_cluster_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def init(*_: Any, **__: Any) -> None:
+        raise ConnectionError("Could not find any running Ray instance.")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
+    with pytest.raises(nf.InputError, match=r"address='10\.0\.0\.1:6379', where no cluster answers"):
+        RayExecutor("10.0.0.1:6379")
+    with pytest.raises(nf.NewfoundError, match="Ray could not be started on this machine: ConnectionError"):
+        RayExecutor()
 
 
 def _square(n: int) -> int:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,14 @@ def test_the_same_seed_gives_the_same_trials() -> None:
     first = outcomes(tuned(n_trials=4))
     assert first == outcomes(tuned(n_trials=4))
     assert first != outcomes(tuned(n_trials=4, random_state=1))
+
+
+def test_trials_are_the_same_side_by_side() -> None:
+    for discoverer, n_trials in ((Fake(3), 25), (tabular_ncd(n_novel_classes=3, epochs=1), 3)):
+        with ThreadPoolExecutor(2) as pool:
+            assert outcomes(tuned(discoverer, n_trials=n_trials, executor=pool)) == outcomes(
+                tuned(discoverer, n_trials=n_trials)
+            )
 
 
 def test_equal_settings_are_fitted_once(fits: list[dict[str, Any]]) -> None:
@@ -333,6 +342,7 @@ def test_progress_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> Non
         ({"metric": "accuracy"}, "metric='accuracy'"),
         ({"space": {}}, "no parameters that are worth tuning"),
         ({"space": {"depth": Whole(1, 3)}}, "'depth', which is no parameter"),
+        ({"executor": 2}, "executor=2"),
         ({"random_state": "x"}, "random_state='x'"),
         ({"discoverer": Fake}, "expected a discoverer such as"),
         ({"y": np.where(LABELS < 2, LABELS, -1)}, "y has 2 known classes"),

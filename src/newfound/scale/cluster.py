@@ -32,6 +32,8 @@ def cluster(address: str | None = None) -> Iterator[Any]:
     ------
     InputError
         If there is no cluster at the address.
+    NewfoundError
+        If none could be started here, or work on it failed.
     MissingExtraError
         If Ray is not installed.
     """
@@ -46,7 +48,10 @@ def cluster(address: str | None = None) -> Iterator[Any]:
     settings = {"include_dashboard": False} if address is None else {}
     try:
         ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False, **settings)
-    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # Ray raises this very class where a machine is too busy to start it
+        ray.shutdown()
+        if address is None:
+            raise NewfoundError(f"Ray could not be started on this machine: {one_line(error)}.") from error
         problem = f"where no cluster answers ({one_line(error)})"
         raise InputError.of("address", address, problem=problem) from error
     try:

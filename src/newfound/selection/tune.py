@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -117,6 +118,7 @@ def tune(
     study_name: str | None = None,
     random_state: Any = None,
     verbose: int = 0,
+    executor: Executor | None = None,
 ) -> TuningResult:
     """Search for the settings of a discoverer that find hidden classes best; no novel label is needed.
 
@@ -154,6 +156,9 @@ def tune(
         Seed of the splits, of the search, and of the discoverer if it has none of its own.
     verbose : int, default=0
         1 shows a progress bar with the best score and the time left.
+    executor : concurrent.futures.Executor or None, default=None
+        Where the splits of a trial are scored side by side, such as `newfound.scale.RayExecutor` or a pool of
+        processes. The trials are the same as without, but for rounding.
 
     Returns
     -------
@@ -186,6 +191,8 @@ def tune(
     if max_rows is not None:
         check_integer("max_rows", max_rows, low=_FEWEST_ROWS)
     check_choice("metric", metric, METRICS)
+    if executor is not None and not isinstance(executor, Executor):
+        raise InputError.of("executor", executor, "None, or an executor such as those of concurrent.futures")
     space = check_space(getattr(discoverer, "search_space", dict)() if space is None else space, discoverer)
     own_seed = int(pick_generator(random_state).randint(2**31 - 1))
     load_optuna()
@@ -206,7 +213,7 @@ def tune(
             rng = pick_generator(seed)
             scored = table if max_rows is None else table.sample(max_rows, rng)
             tasks = scored.tasks(n_novel, cv=cv, with_unlabelled=with_unlabelled, held_out=HELD_OUT, rng=rng)
-            search = _Search(discoverer, space, tasks, metric, study, seed)
+            search = _Search(discoverer, space, tasks, metric, study, seed, executor)
             search.run(n_trials, _Clock(start, time_limit), progress)
         return search.result(n_novel)
 
@@ -266,9 +273,10 @@ class _Search:
         metric: str,
         study: Study,
         seed: int,
+        executor: Executor | None = None,
     ) -> None:
         self._discoverer, self._space, self._tasks, self._metric = discoverer, space, tasks, metric
-        self._study, self._seed = study, seed
+        self._study, self._seed, self._executor = study, seed, executor
         self._at_once = _AT_ONCE if _can_be_packed(tasks[0].prepared(discoverer, seed), space) else 1
         self._pack_seconds: list[float] = []
 
@@ -367,10 +375,12 @@ class _Search:
         as_given = stored[0].user_attrs["scores"] if stored else None
         earlier = {repr(self._settings(trial)): trial for trial in stored}
         fresh = [trial for trial in batch if repr(trial.settings) not in earlier]
+        ahead = self._score_ahead(fresh, clock)
         for step, task in enumerate(self._tasks):
             going = [trial for trial in fresh if trial.goes_on]
             progress.advance((len(fresh) - len(going)) / len(self._tasks))
-            if not self._score(going, task, clock, progress):
+            packed = self._packed(going, task) if ahead is None else ahead[step]
+            if not self._score(packed, clock, progress):
                 return []
             for trial in going:
                 if as_given and trial.goes_on:
@@ -381,25 +391,66 @@ class _Search:
             raise InputError(Message(f"{type(self._discoverer).__name__} as given cannot be scored. ", batch[0].error))
         return [_finish(trial, earlier.get(repr(trial.settings))) for trial in batch]
 
-    def _score(self, trials: Sequence[_Trial], task: ScoringTask, clock: _Clock | None, progress: ProgressBar) -> bool:
-        """Score trials on one split, those of a pack at once; False where there is no time left for that."""
+    def _packed(self, trials: Sequence[_Trial], task: ScoringTask) -> list[_Pack]:
+        """Put trials that can be fitted at once together, to be scored on one split."""
         copies = [task.prepared(trial.discoverer, self._seed) for trial in trials]
-        for places in packs(copies):
-            typical = float(np.mean(self._pack_seconds[-_AT_ONCE:])) if self._pack_seconds else 0.0
-            if clock is not None and not clock.allows(typical):
+        return [
+            _Pack([trials[place] for place in places], _Scoring(task, [copies[place] for place in places]))
+            for places in packs(copies)
+        ]
+
+    def _score_ahead(self, trials: Sequence[_Trial], clock: _Clock | None) -> list[list[_Pack]] | None:
+        """Begin to score trials on all splits at once, where there is an executor and time; None otherwise."""
+        if self._executor is None or (clock is not None and not clock.allows(self._typical_seconds())):
+            return None
+        of_splits = [self._packed(trials, task) for task in self._tasks]
+        for pack in (pack for of_split in of_splits for pack in of_split):
+            pack.scored = self._executor.submit(pack.scoring)
+        return of_splits
+
+    def _typical_seconds(self) -> float:
+        return float(np.mean(self._pack_seconds[-_AT_ONCE:])) if self._pack_seconds else 0.0
+
+    def _score(self, packed: Sequence[_Pack], clock: _Clock | None, progress: ProgressBar) -> bool:
+        """Score packs on one split; False where there is no time left for that."""
+        for pack in packed:
+            begun = pack.scored is not None
+            if not begun and clock is not None and not clock.allows(self._typical_seconds()):
                 return False
-            start = time.monotonic()
-            scored = task.score([copies[place] for place in places])
-            seconds = time.monotonic() - start
+            scored, seconds = pack.scoring() if pack.scored is None else pack.scored.result()
             self._pack_seconds.append(seconds)
-            for place, scores in zip(places, scored, strict=True):
-                trials[place].seconds += seconds / len(places)
+            for trial, scores in zip(pack.trials, scored, strict=True):
+                if not trial.goes_on:
+                    continue  # it was scored in vain, before it was known to fall behind
+                trial.seconds += seconds / len(pack.trials)
                 if isinstance(scores, InputError):
-                    trials[place].error = scores.message
+                    trial.error = scores.message
                 else:
-                    trials[place].scores.append(scores[self._metric])
-            progress.advance(len(places) / len(self._tasks))
+                    trial.scores.append(scores[self._metric])
+                progress.advance(1 / len(self._tasks))
         return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """Fits and scores discoverers on one split, here or elsewhere."""
+
+    task: ScoringTask
+    discoverers: list[Any]
+
+    def __call__(self) -> tuple[list[Any], float]:
+        """Return the scores of each, and how long it took."""
+        start = time.monotonic()
+        return self.task.score(self.discoverers), time.monotonic() - start
+
+
+@dataclass(eq=False)
+class _Pack:
+    """Trials that are fitted at once, on one split."""
+
+    trials: list[_Trial]
+    scoring: _Scoring
+    scored: Future[tuple[list[Any], float]] | None = None
 
 
 def _warn_of_the_limit(stored: Sequence[Any], clock: _Clock) -> None:
