@@ -88,6 +88,9 @@ def run_bench(
     experiments: ExperimentsOption = None,
     seeds: SeedsOption = 10,
     jobs: Annotated[int, typer.Option("--jobs", help="How many processes measure at a time.")] = 1,
+    ray: Annotated[
+        str | None, typer.Option("--ray", help="Measure on the Ray cluster at this address, such as auto, instead.")
+    ] = None,
     out: OutOption = DEFAULT_OUT,
     device: Annotated[str, typer.Option("--device", help="auto, cpu or cuda.")] = "auto",
     data_dir: DataDirOption = None,
@@ -108,7 +111,14 @@ def run_bench(
     done = results.keys
     n_done = sum(trial.key in done for trial in trials)
     typer.echo(f"{len(trials)} trials, {n_done} of them done, {len(trials) - n_done} to measure.")
-    summary = run(trials, results, jobs=jobs, device=device, data_dir=data_dir, progress=progress_for_terminal())
+    settings: dict[str, Any] = {"device": device, "data_dir": data_dir, "progress": progress_for_terminal()}
+    if ray is None:
+        summary = run(trials, results, jobs=jobs, **settings)
+    else:
+        from newfound.scale import RayExecutor
+
+        with RayExecutor(ray) as machines:
+            summary = run(trials, results, jobs=machines.n_workers, executor=machines, **settings)
     _tell(summary, results)
     if code := _exit_code(summary):
         raise typer.Exit(code)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 N_CLASSES, N_NOVEL = 12, 5
 TARGET, TRUTH = "class", "truth"
-_N_NUMBERS, _N_CATEGORIES, _N_LEVELS = 14, 6, 8
+N_COLUMNS = 20
+_CATEGORIES, _N_LEVELS = 0.3, 8  # share of the columns, and how many each has
 _FILE_ROWS = 1_000_000
 _CHUNK = 1 << 17
 _MISSING = 0.01
@@ -39,56 +40,66 @@ class LargeTable:
     shares: NDArray[np.float64]
 
     @classmethod
-    def draw(cls, seed: int = 0) -> LargeTable:
-        """Draw a distribution."""
-        rng = np.random.default_rng(seed)
-        levels = rng.dirichlet(np.full(_N_LEVELS, 0.5), size=(N_CLASSES, _N_CATEGORIES)).cumsum(axis=-1)
+    def draw(cls, n_columns: int = N_COLUMNS, n_classes: int = N_CLASSES) -> LargeTable:
+        """Draw a distribution of so many columns, about a third of which are categories, and classes."""
+        rng = np.random.default_rng(0)
+        n_categories = round(n_columns * _CATEGORIES)
+        n_numbers = n_columns - n_categories
+        levels = rng.dirichlet(np.full(_N_LEVELS, 0.5), size=(n_classes, n_categories)).cumsum(axis=-1)
         return cls(
-            rng.normal(0, 1.2, (N_CLASSES, _N_NUMBERS)),
-            rng.uniform(0.5, 1.5, (N_CLASSES, _N_NUMBERS)),
+            rng.normal(0, 1.2, (n_classes, n_numbers)),
+            rng.uniform(0.5, 1.5, (n_classes, n_numbers)),
             levels,
-            rng.dirichlet(np.full(N_CLASSES, 5.0)),
+            rng.dirichlet(np.full(n_classes, 5.0)),
         )
 
+    @property
+    def n_novel(self) -> int:
+        """How many of the classes are novel: the last ones."""
+        return round(len(self.shares) * N_NOVEL / N_CLASSES)
+
     def rows(self, n: int, rng: np.random.Generator) -> Any:
-        """Draw rows as a pyarrow table of 20 columns, the known classes and, apart, all classes."""
-        truth = rng.choice(N_CLASSES, size=n, p=self.shares)
-        numbers = rng.standard_normal((n, _N_NUMBERS), dtype=np.float32)
+        """Draw rows as a pyarrow table: the columns, the known classes and, apart, all classes."""
+        (n_classes, n_numbers), n_categories = self.centres.shape, self.levels.shape[1]
+        truth = rng.choice(n_classes, size=n, p=self.shares)
+        numbers = rng.standard_normal((n, n_numbers), dtype=np.float32)
         numbers *= self.spreads[truth].astype(np.float32)
         numbers += self.centres[truth].astype(np.float32)
         numbers[:, -1] = np.exp(numbers[:, -1])  # one column has a heavy tail
         columns = {}
-        for j in range(_N_NUMBERS):
+        for j in range(n_numbers):
             columns[f"number_{j}"] = pa.array(numbers[:, j], mask=rng.random(n) < _MISSING if j < 3 else None)
         names = pa.array([f"level {level}" for level in range(_N_LEVELS)])
-        for j in range(_N_CATEGORIES):
+        for j in range(n_categories):
             level = (rng.random(n)[:, None] > self.levels[truth, j, :-1]).sum(axis=1).astype(np.int32)
             columns[f"category_{j}"] = pa.DictionaryArray.from_arrays(pa.array(level), names).cast(pa.string())
-        classes = pa.array([f"class {c}" for c in range(N_CLASSES)])
+        classes = pa.array([f"class {c}" for c in range(n_classes)])
         columns[TRUTH] = pa.DictionaryArray.from_arrays(pa.array(truth.astype(np.int32)), classes).cast(pa.string())
         columns[TARGET] = pa.DictionaryArray.from_arrays(
-            pa.array(truth.astype(np.int32), mask=truth >= N_CLASSES - N_NOVEL), classes
+            pa.array(truth.astype(np.int32), mask=truth >= n_classes - self.n_novel), classes
         ).cast(pa.string())
         return pa.table(columns)
 
 
-def write_large_table(folder: Path, n_rows: int, seed: int = 0) -> Path:
+def write_large_table(folder: Path, n_rows: int, seed: int = 0, table: LargeTable | None = None) -> Path:
     """Write a table to a folder, in files of a million rows; the true classes go to a folder beside it.
 
     Parameters
     ----------
     folder : Path
-        Gets ``rows`` (20 columns, and ``class``, which is missing for novel classes) and ``truth``.
+        Gets ``rows`` (the columns, and ``class``, which is missing for novel classes) and ``truth``.
     n_rows : int
     seed : int
         Of the rows; all seeds draw from the same distribution.
+    table : LargeTable, optional
+        The distribution, where it is not to be that of 20 columns and 12 classes.
 
     Returns
     -------
     Path
         The folder of the rows.
     """
-    table, rng = LargeTable.draw(), np.random.default_rng([seed, n_rows])
+    table, rng = table or LargeTable.draw(), np.random.default_rng([seed, n_rows])
     rows, truth = folder / "rows", folder / "truth"
     for one in (rows, truth):
         one.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,7 +14,7 @@ from typing import Any
 from newfound.errors import InputError
 from newfound_lab.runner.progress import RunProgress, TimeLeft, name_of
 from newfound_lab.runner.results import ResultFile
-from newfound_lab.runner.workers import Outcome, outcome_of, outcomes
+from newfound_lab.runner.workers import Outcome, outcome_of, outcomes, outcomes_in
 from newfound_lab.suites.mixed import MIXED_EXPERIMENTS
 from newfound_lab.suites.trials import Trial, key_of
 
@@ -76,6 +77,7 @@ def run(
     results: ResultFile,
     *,
     jobs: int = 1,
+    executor: Executor | None = None,
     device: str = "auto",
     data_dir: Path | None = None,
     measure: Measure | None = None,
@@ -91,6 +93,9 @@ def run(
         Decides what is missing, and is written to.
     jobs : int
         1 measures in this process; more in so many processes of one thread each. This process alone writes.
+    executor : Executor, optional
+        Where to measure instead, such as a cluster (`newfound.scale.RayExecutor`); `jobs` is then how many packs that
+        measures at a time, for the time left.
     device : str
         Where to measure: "auto", "cpu" or "cuda".
     data_dir : Path or None
@@ -133,7 +138,14 @@ def run(
                 # process the order of the plan stays, which completes one experiment after the other.
                 packs.sort(key=measuring.weight, reverse=True)
             _run_packs(
-                packs, call, measuring.weight, min(jobs, len(packs)), results, summary, progress or RunProgress()
+                packs,
+                call,
+                measuring.weight,
+                min(jobs, len(packs)),
+                executor,
+                results,
+                summary,
+                progress or RunProgress(),
             )
     if summary.interrupted:
         # Ctrl-C may have come between writing and counting
@@ -146,13 +158,14 @@ def _run_packs(
     call: _Call,
     weight: Callable[[Pack], float],
     jobs: int,
+    executor: Executor | None,
     results: ResultFile,
     summary: RunSummary,
     progress: RunProgress,
 ) -> None:
     """Measure packs, write their lines and fill in the summary."""
     left = TimeLeft([(_kind_of(pack), weight(pack)) for pack in packs], jobs)
-    ended = _ended(packs, call, jobs, results)
+    ended = _ended(packs, call, jobs, executor, results)
     progress.start(summary.n_before, summary.n_planned, left)
     try:
         with closing(ended):
@@ -191,7 +204,7 @@ class _Call:
 
 
 def _ended(
-    packs: list[Pack], call: _Call, jobs: int, results: ResultFile
+    packs: list[Pack], call: _Call, jobs: int, executor: Executor | None, results: ResultFile
 ) -> Generator[tuple[Pack, Outcome], None, None]:
     """Measure packs; those that build on results of others after all others have ended, and been written."""
     needed = [{one.key for trial in pack if (one := trial.builds_on)} for pack in packs]
@@ -199,7 +212,9 @@ def _ended(
         stage = [pack for pack, keys in zip(packs, needed, strict=True) if bool(keys) == later]
         wanted = {key for keys in needed for key in keys} if later else set()
         informed = replace(call, earlier={key: line for key, line in results.by_key.items() if key in wanted})
-        if jobs > 1:
+        if executor is not None:
+            yield from outcomes_in(executor, informed, stage)
+        elif jobs > 1:
             yield from outcomes(informed, stage, jobs)
         else:
             yield from ((pack, outcome_of(informed, pack)) for pack in stage)

@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Executor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from newfound.errors import NewfoundError, TrainingInterrupted
 
-__all__ = ["Outcome", "outcome_of", "outcomes"]
+__all__ = ["Outcome", "outcome_of", "outcomes", "outcomes_in"]
 
 Work = TypeVar("Work")
 
@@ -106,6 +107,20 @@ def outcomes(
     finally:
         for worker in busy.values():
             worker.stop()
+
+
+def outcomes_in(
+    executor: Executor, call: Callable[[Work], Any], works: Iterable[Work]
+) -> Generator[tuple[Work, Outcome], None, None]:
+    """Do pieces of work in an executor, such as that of a cluster; yields every piece as soon as it has ended."""
+    futures = {executor.submit(outcome_of, call, work): work for work in works}
+    try:
+        for future in as_completed(futures):
+            error = future.exception()  # that the process of a piece ended
+            yield futures[future], future.result() if error is None else Outcome(error=_one_line(str(error)))
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 class _Worker(Generic[Work]):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,13 @@ def test_one_process_keeps_the_order_and_several_begin_with_the_longest(
 
 def estimated_trials() -> list[Trial]:
     return plan("label-free", datasets=["digits"], methods=["kmeans", "auto"], n_seeds=1)
+
+
+def test_an_executor_measures_too(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        summary = run(TRIALS, ResultFile(tmp_path), jobs=2, executor=pool, measure=fakes.measure)
+    assert (summary.n_measured, summary.failures) == (len(TRIALS), [])
+    assert {line["pid"] for line in ResultFile(tmp_path).lines} == {os.getpid()}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

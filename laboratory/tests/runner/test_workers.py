@@ -3,13 +3,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from laboratory.tests import fakes
 from newfound.errors import InputError, TrainingInterrupted
-from newfound_lab.runner.workers import outcome_of, outcomes
+from newfound_lab.runner.workers import outcome_of, outcomes, outcomes_in
 from tests.processes import interrupt_when, is_alive, wait_for
 
 
@@ -17,6 +18,14 @@ def test_every_piece_of_work_is_done_once() -> None:
     ended = list(outcomes(fakes.double, range(7), 2))
     assert sorted((work, outcome.value) for work, outcome in ended) == [(n, 2 * n) for n in range(7)]
     assert all(outcome.seconds >= 0 and not outcome.error for _, outcome in ended)
+
+
+def test_an_executor_does_every_piece_of_work_once() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        ended = dict(outcomes_in(pool, fakes.double, range(7)))
+        assert {work: outcome.value for work, outcome in ended.items()} == {n: 2 * n for n in range(7)}
+        [(_, failed)] = outcomes_in(pool, fakes.double, [None])
+    assert failed.error.startswith("TypeError")
 
 
 def test_workers_have_one_thread_before_anything_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
