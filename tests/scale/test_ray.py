@@ -23,7 +23,7 @@ ray = pytest.importorskip("ray")
 # With `--dist loadgroup` one process of pytest runs them all, on one cluster.
 pytestmark = [*SMALL, pytest.mark.xdist_group("ray"), pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
 QUIET: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-_MOST_SECONDS = 240  # of a test, on a machine that is busy
+_MOST_SECONDS = 600  # of a test, on a machine that is very busy; on an idle one they take 10
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +93,7 @@ def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Pat
     kept, killed = tmp_path / "kept", []
 
     def kill() -> None:
-        wait_for(lambda: (kept / "checkpoint-000006.safetensors").exists())
+        wait_for(lambda: (kept / "checkpoint-000006.safetensors").exists(), _MOST_SECONDS)
         killed.append(max(workers()))
         os.kill(killed[0], signal.SIGKILL)
 
