@@ -28,12 +28,12 @@ from newfound.tables.sampling import sample
 
 _MOST_COLUMNS = 300  # that are looked at closely
 _MOST_CELLS = 2_000_000  # of the rows that make the rules
-_FEWEST_AND_MOST_ROWS = (1_000, 10_000)
+_FEWEST_AND_MOST_ROWS = (1_000, 6_000)
 _CROSSED = 4  # crossed rows for each row, as long as there are not too many
 _CROSSED_WEIGHT = 0.5
 _PROFILE_ROWS = 2_000  # of the class, in its profile
 _LATENT_ROWS = 300  # of each class, where the latent space is looked at
-_MEMBER_ROWS = 3_000
+_MEMBER_ROWS = 1_500
 _MOST_VALUES = 200  # cells that are shown of a row
 _MOST_IDENTIFIERS = 2
 

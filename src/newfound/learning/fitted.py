@@ -29,7 +29,9 @@ Parameters = Mapping[str, Tensor]
 Build = Callable[[list[int], int, int], DiscoveryNetwork]
 """Builds a network without parameters, from the widths of its encoder and the numbers of known and novel classes."""
 
-_CHUNK_NUMBERS = 1 << 22  # numbers in the widest layer of one prediction step, over all members
+# Numbers in the widest layer of one prediction step, over all members: on a CPU as many as stay in its cache.
+_CHUNK_NUMBERS = {"cpu": 1 << 19}
+_OTHER_CHUNK_NUMBERS = 1 << 22
 _PREFIX = "network."
 _ENCODER_WEIGHT = re.compile(r"encoder\.(\d+)\.weight")
 
@@ -118,7 +120,8 @@ class FittedNetworks:
         """
         network = self._precise
         widest, widest_product = self._widths
-        step = max(1, _CHUNK_NUMBERS // (self.n_members * max(widest, rows.shape[1])))
+        numbers = _CHUNK_NUMBERS.get(self.device.type, _OTHER_CHUNK_NUMBERS)
+        step = max(1, numbers // (self.n_members * max(widest, rows.shape[1])))
         parts = []
         product = self.n_members * min(step, len(rows)) * widest_product
         with torch.inference_mode(), prepared_for(product, self.device):

@@ -29,7 +29,7 @@ from newfound.tables.task import DiscoveryTask
 _LAYERS = [256, 256, 64]
 _NARROWER = (_LAYERS, [128, 128, 64], [64, 64, 32], [32, 32, 16])  # where time is short
 # Seconds of one slow core, and what a step consists of: forward, backward, and the rows and neighbours of a batch.
-_SECONDS_A_STEP, _SECONDS_A_PRODUCT, _SECONDS_A_PRECISE_PRODUCT = 5e-3, 5e-11, 1.5e-10
+_SECONDS_A_STEP, _SECONDS_A_PRODUCT, _SECONDS_A_PRECISE_PRODUCT = 5e-3, 5e-11, 1e-10
 _PASSES, _ROWS_A_STEP, _FEWEST_STEPS = 3, 400, 100
 _DROPOUT = 0.1
 _HEAVY = 8.0  # standard deviations from which on a column has a heavy tail

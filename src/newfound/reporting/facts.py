@@ -39,6 +39,7 @@ _LABELS_SHOWN = 5
 _DIGITS = 5
 _NOT_LOSSES = ("stage", "epoch", "seconds")
 _IGNORED_SHOWN = 50
+_READY = {type(None), bool, int, str}  # which JSON has as they are
 
 
 def report_facts(
@@ -146,8 +147,11 @@ def plain(value: Any) -> Any:
     """Return a value as JSON has it: no numpy, no NaN, no infinity, names of keys as text."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray | list | tuple):
-        return [plain(item) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, np.ndarray):
+        ready = value.dtype.kind in "iub" or (value.dtype.kind == "f" and bool(np.isfinite(value).all()))
+        return value.tolist() if ready else plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return list(value) if _READY.issuperset(map(type, value)) else [plain(item) for item in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and not math.isfinite(value):

@@ -23,7 +23,10 @@ _FEWEST_OF_CLASS = 40
 _COMPONENTS = 30
 _MOST_COLUMNS = 1_000  # of which principal components are found
 _PERPLEXITY = 30.0
-_ITERATIONS, _ANGLE = 400, 0.7  # a third faster than the usual values; as many neighbours stay together
+# Two thirds of the usual time, with as many neighbours that stay together: 100 steps in which clusters form, then 150.
+_FIRST_ITERATIONS, _ITERATIONS, _ANGLE = 100, 250, 0.7
+_LANDMARKS = 1_000  # rows that are placed by t-SNE; more are placed among these
+_NEAREST = 5  # landmarks by which a row is placed
 _LANDMARKS = 3_000  # rows that t-SNE places where there are more
 _NEAREST = 3  # of them, among which each further row is placed
 _SCATTER = 0.004  # of the width of the map, so that rows with the same neighbours do not hide each other
@@ -162,16 +165,36 @@ def _place(varied: Floats, rng: np.random.RandomState) -> Places:
     leading = PCA(n_components, random_state=rng).fit_transform(varied)
     if n <= _FEW_ROWS:
         return Places(_unit(leading[:, :2]), "the first two principal components")
-    tsne = TSNE(
+    # Whatever the scale of the latent space, the first steps of t-SNE expect numbers of order one.
+    scaled = (leading / max(float(leading[:, 0].std()), 1e-12)).astype(np.float32)
+    some = sample(np.arange(n), _LANDMARKS, rng)
+    m = len(some)
+    tsne = _QuickTSNE(
         init="pca",
-        perplexity=min(_PERPLEXITY, (n - 1) / 4),
+        perplexity=min(_PERPLEXITY * np.sqrt(m / n), (m - 1) / 4),
         max_iter=_ITERATIONS,
         angle=_ANGLE,
         random_state=rng,
     )
-    # Whatever the scale of the latent space, the first steps of t-SNE expect numbers of order one.
-    scaled = leading / max(float(leading[:, 0].std()), 1e-12)
-    return Places(_unit(tsne.fit_transform(scaled.astype(np.float32)).astype(np.float64)), "t-SNE")
+    placed = tsne.fit_transform(scaled[some]).astype(np.float64)
+    return Places(_unit(placed if m == n else _among(scaled, some, placed)), "t-SNE")
+
+
+class _QuickTSNE(TSNE):
+    """t-SNE whose first stage is shorter."""
+
+    _EXPLORATION_MAX_ITER = _FIRST_ITERATIONS
+
+
+def _among(rows: NDArray[np.float32], some: NDArray[np.intp], placed: Floats) -> Floats:
+    """Place all rows (n, d) among some that have their places (m, 2): near the landmarks that they are nearest to."""
+    distances, nearest = (np.asarray(one) for one in cKDTree(rows[some]).query(rows, k=_NEAREST))
+    # Those twice as far away as the nearest hardly count.
+    scale = np.maximum(distances[:, :1], 1e-12)
+    weights = np.exp(-3 * (distances - distances[:, :1]) / scale)
+    points: Floats = (placed[nearest] * (weights / weights.sum(axis=1, keepdims=True))[:, :, None]).sum(axis=1)
+    points[some] = placed
+    return points
 
 
 def _unit(points: Floats) -> Floats:
