@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 _ENOUGH = 0.05  # seconds of work from which on its speed says something
-_SLOWEST = 8.0  # times; beyond that a pause is more likely than a busy machine
+_SLOWEST = 16.0  # times; beyond that a pause is more likely than a busy machine
 
 
 @dataclass(frozen=True)

@@ -123,3 +123,32 @@ def test_force_is_never_the_cure_for_another_mistake(
     said = capsys.readouterr().err
     assert complaint in said
     assert "--force" not in said
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ["rename", MODEL, "novel_1=fox", "--force"],
+        ["merge", MODEL, "novel_0", "novel_1", "--force"],
+        ["split", MODEL, "table.csv", "novel_1", "--training", "--force"],
+    ],
+    ids=lambda other: other[0],
+)
+def test_of_two_changes_at_once_none_is_lost(
+    other: list[str], folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that comes while another has read the model, but not yet written it, is refused."""
+    rename = KMeansDiscoverer.rename
+
+    def meanwhile(model: KMeansDiscoverer, names: dict[str, str]) -> KMeansDiscoverer:
+        monkeypatch.setattr(KMeansDiscoverer, "rename", rename)
+        assert run(other) != 0
+        assert "Another newfound is just now writing to model.newfound" in capsys.readouterr().err
+        return rename(model, names)
+
+    monkeypatch.setattr(KMeansDiscoverer, "rename", meanwhile)
+    assert run(["rename", MODEL, "novel_0=emu", "--force"]) == 0
+    assert load(MODEL).novel_classes_.tolist() == ["emu", "novel_1"]
+    assert run([argument.replace("novel_0", "emu") for argument in other]) == 0
+    assert "emu" in load(MODEL).novel_classes_.tolist()
+    assert sorted(path.name for path in folder.iterdir()) == [MODEL, "table.csv", "truth.csv"]

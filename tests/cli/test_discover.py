@@ -3,13 +3,16 @@ from __future__ import annotations
 import html
 import json
 import re
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from newfound import __version__, load
+from newfound import AutoDiscoverer, __version__, load
 from newfound.cli.app import run
 from newfound.registry import BUILT_IN, Registration
+from newfound.reporting import facts as facts_module
 from newfound.reporting.wording import share_in_words
 from tests.cli import tables
 from tests.cli.tables import TARGET
@@ -237,6 +240,47 @@ def test_every_method_can_be_made(built_in: Registration) -> None:
     model = build(built_in.method, 3, {}, random_state=7, device="cpu", time_limit=None, verbose=0, encoder=None)
     assert type(model).__name__ == built_in.class_name
     assert (model.n_novel_classes, model.random_state) == (3, 7)
+
+
+def test_without_a_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["discover", "table.csv", *KMEANS, "--no-report", "--out", "out"]) == 0
+    assert "report.html" not in capsys.readouterr().out
+    assert sorted(path.name for path in Path("out").iterdir()) == ["labels.csv", "model.newfound", "run.json"]
+    tables.check_found(Path("out/labels.csv"))
+    facts = json.loads(Path("out/run.json").read_text(encoding="utf-8"))
+    assert [one["rows"] for one in facts["novel_classes"]] == [12, 12]
+    assert all(one["rule_text"] for one in facts["novel_classes"])
+
+
+def test_the_time_limit_is_for_everything(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Part of it goes to the fit, and what is left to explanation and report; the model says what was asked for."""
+    given: dict[str, float] = {}
+    fit, gather = AutoDiscoverer.fit, facts_module.explain_in_time
+
+    def fitted(model: AutoDiscoverer, *args: Any, **more: Any) -> AutoDiscoverer:
+        assert model.time_limit is not None
+        given["fit"] = model.time_limit
+        return fit(model.set_params(n_members=2, training_steps=50), *args, **more)
+
+    def explained(*args: Any, **more: Any) -> Any:
+        given["explanation"] = more["deadline"].left
+        return gather(*args, **more)
+
+    monkeypatch.setattr(AutoDiscoverer, "fit", fitted)
+    monkeypatch.setattr(facts_module, "explain_in_time", explained)
+    assert run(["discover", "table.csv", "--target", TARGET, "-k", "2", "--time-limit", "100", "--out", "out"]) == 0
+    assert 40 < given["fit"] < 65
+    assert 10 < given["explanation"] < 100 - 40
+    assert load("out/model.newfound").get_params()["time_limit"] == 100
+
+
+def test_an_overdue_command_ends_at_once_with_all_its_files(folder: Path) -> None:
+    begin = time.process_time()
+    assert run(["discover", "table.csv", "--target", TARGET, "-k", "2", "--time-limit", "0.01", "--out", "out"]) == 0
+    assert time.process_time() - begin < 6.0
+    facts = json.loads(Path("out/run.json").read_text(encoding="utf-8"))
+    assert len(facts["novel_classes"]) == 2
+    assert Path("out/report.html").stat().st_size > 10_000
 
 
 @pytest.mark.slow

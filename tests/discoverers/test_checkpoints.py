@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 from sklearn.base import clone
 
 import newfound as nf
@@ -265,3 +267,18 @@ def test_processes_killed_at_twenty_random_moments(tmp_path: Path) -> None:
         left = sorted(path.name for path in folder.iterdir())
         assert_same(long(40).fit(frame(), integer_labels(), checkpoint_dir=folder), whole)
         print(f"{moment + 1}: equal weights after a kill that left {left}, of {n_whole} checkpoints")
+
+
+def test_a_checkpoint_that_is_cut_while_it_is_read_ends_nothing(tmp_path: Path) -> None:
+    """Whatever is left of it: an error that can be caught, and not the end of the process."""
+    path = tmp_path / "checkpoint-000001.safetensors"
+    save_file({"a": torch.zeros(200_000)}, path, {"newfound": "{}", "digest": ""})
+    whole = path.read_bytes()
+    tensors, header = checkpoints.read_tensors(path)
+    path.write_bytes(whole[:1000])  # tensors that were read before hold on
+    assert float(tensors["a"].sum()) == 0.0
+    assert header["newfound"] == "{}"
+    for left in (0, 7, 60, 1000, len(whole) - 1):
+        path.write_bytes(whole[:left])
+        with pytest.raises(checkpoints._UnreadableError):
+            checkpoints._read(path)

@@ -15,6 +15,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import newfound as nf
+from newfound.deadline import Deadline
 from newfound.errors import InputError
 from newfound.records import Records
 from newfound.reporting import facts as facts_module
@@ -245,3 +246,23 @@ def test_the_table_is_encoded_once_and_predicted_once(
     # besides the table, the rows that the explanation makes up by crossing some of them
     assert len(asked) == 2
     assert asked[0] == len(case.X)
+
+
+# ---- in time
+
+
+def test_without_time_there_is_a_plain_report(mixed: Case) -> None:
+    steps: list[str] = []
+    found = report_facts(mixed.model, mixed.X, mixed.y, deadline=Deadline(-np.inf), on_step=steps.append)
+    assert len(steps) == mixed.model.n_novel_classes_ + 2
+    assert found["map"]["method"] == "the first two principal components"
+    for one in found["explanation"]["classes"]:
+        assert (one["rules"], one["stability"]) == ([], None)
+        assert one["profile"]
+        assert not any("rule" in doubt for doubt in one["warnings"])
+
+
+def test_a_report_without_a_map(mixed: Case, mixed_facts: dict[str, Any]) -> None:
+    found = report_facts(mixed.model, mixed.X, mixed.y, with_map=False)
+    assert found["map"] is None
+    assert found["explanation"] == mixed_facts["explanation"]

@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.spatial import cKDTree
 from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from newfound.deadline import Deadline
+from newfound.reporting import layout
 from newfound.reporting.layout import drawn_rows, middle_of, place_all, place_rows
 
 NONE = np.empty(0, dtype=np.int64)
@@ -118,3 +121,22 @@ def test_rows_beyond_the_landmarks_lie_among_their_like(monkeypatch: pytest.Monk
     assert (codes[near] == codes[:, None]).mean() > 0.95
     few = place_all(latent[:100], codes[:100], np.random.RandomState(0))
     np.testing.assert_array_equal(few.points, place_rows(latent[:100], np.random.RandomState(0)).points)
+
+
+def test_more_rows_than_landmarks_lie_with_their_like() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.arange(400) % 4
+    latent = 8 * rng.normal(size=(4, 6))[truth] + rng.normal(size=(400, 6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "_PLACED_FIRST", 120)
+        points = place_rows(latent, generator()).points
+    assert points.min() >= 0
+    assert points.max() <= 1
+    near = cKDTree(points).query(points, k=6)[1][:, 1:]
+    assert (truth[near] == truth[:, None]).mean() > 0.95
+    assert len(np.unique(points.round(6), axis=0)) > 300  # and not upon each other
+
+
+def test_without_time_principal_components_place_the_rows() -> None:
+    latent = np.random.default_rng(0).normal(size=(200, 5))
+    assert place_rows(latent, generator(), Deadline(-np.inf)).method == "the first two principal components"

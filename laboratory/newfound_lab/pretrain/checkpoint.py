@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from newfound.incontext import InContextNetwork, NetworkShape
+from newfound.learning.checkpoints import read_tensors
 from newfound_lab.prior import PRIOR_VERSION
 
 
@@ -28,9 +28,8 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `save_tensors` wrote, or the package's weights, whose facts are in the card beside them."""
-    with safe_open(path, "pt") as stored:
-        facts = {name: json.loads(fact) for name, fact in (stored.metadata() or {}).items()}
-        tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+    tensors, header = read_tensors(path)
+    facts = {name: json.loads(fact) for name, fact in header.items()}
     return tensors, facts or json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +22,7 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output
 from newfound.cli.reading import Format, load_model, read_columns, read_table_file
-from newfound.cli.writing import check_new, new_file
+from newfound.cli.writing import check_new, new_file, new_files, writing_to
 from newfound.errors import InputError
 from newfound.runs.names import class_named, class_names, typed_name
 
@@ -46,9 +48,8 @@ def rename(
         newfound rename newfound-attacks/model.newfound novel_0=worm novel_1=scan --force
     """
     output = Output(as_json)
-    found = load_model(model, output)
-    found.rename(_pairs(names, found))
-    _finish(found, place_of(model, out, force), output, force=force)
+    with _changing(model, out, force, output) as found:
+        found.rename(_pairs(names, found))
 
 
 def merge(
@@ -70,9 +71,9 @@ def merge(
     output = Output(as_json)
     if len({name.strip() for name in classes}) < 2:
         raise InputError(f"Got {', '.join(classes)} alone, but two or more different classes can be merged.")
-    found = load_model(model, output)
-    found.merge([class_named(name, found) for name in classes], into=None if into is None else typed_name(into, found))
-    _finish(found, place_of(model, out, force), output, force=force)
+    with _changing(model, out, force, output) as found:
+        whole = None if into is None else typed_name(into, found)
+        found.merge([class_named(name, found) for name in classes], into=whole)
 
 
 def split(
@@ -102,14 +103,12 @@ def split(
     output = Output(as_json)
     if parts < 2:
         raise InputError(f"Got --parts {parts}, but a class is split into 2 or more.")
-    found = load_model(model, output)
-    class_ = class_named(name, found)
-    columns = read_columns(
-        read_table_file(table, Format(delimiter, encoding, decimal, sheet, max_memory), output), output
-    )
-    with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
-        found.split(class_, parts, columns, training=training)
-    _finish(found, place_of(model, out, force), output, force=force)
+    form = Format(delimiter, encoding, decimal, sheet, max_memory)
+    with _changing(model, out, force, output) as found:
+        class_ = class_named(name, found)
+        columns = read_columns(read_table_file(table, form, output), output)
+        with output.busy("Splitting"), output.speaking_of(table, n="--parts"):
+            found.split(class_, parts, columns, training=training)
 
 
 def place_of(model: Path, out: Path | None, force: bool) -> Path:
@@ -122,11 +121,30 @@ def place_of(model: Path, out: Path | None, force: bool) -> Path:
     return model
 
 
-def _finish(found: BaseDiscoverer, path: Path, output: Output, *, force: bool) -> None:
+@contextlib.contextmanager
+def _changing(model: Path, out: Path | None, force: bool, output: Output) -> Iterator[BaseDiscoverer]:
+    """Give the model to change, and write what has become of it.
+
+    Where MODEL itself is changed, it is held from before it is read until it is written: of two commands that change
+    it at once, one is refused, and none is lost.
+    """
     import newfound
 
-    with new_file(path, force=force) as fresh:
-        newfound.save(found, fresh)
+    with contextlib.ExitStack() as held:
+        fresh = None
+        if out is None and force and model.is_file():
+            (fresh,) = held.enter_context(new_files({"--out": model}, force=True))
+        found = load_model(model, output)
+        yield found
+        path = place_of(model, out, force)
+        if fresh is None:
+            fresh = held.enter_context(new_file(path, force=force))
+        with writing_to(path):
+            newfound.save(found, fresh)
+    _tell(found, path, output)
+
+
+def _tell(found: BaseDiscoverer, path: Path, output: Output) -> None:
     names, n_known = class_names(found), len(found.known_classes_)
     known, novel = names[:n_known], names[n_known:]
     output.say(f"Novel classes now: {', '.join(novel) or 'none'}.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,7 @@ from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, PartlyLabelled, read_task, stem_of
 from newfound.cli.writing import new_folder, write_json, writing_to
 from newfound.counting import counted
+from newfound.deadline import Deadline
 from newfound.errors import InputError
 from newfound.plain import EXACT
 from newfound.registry import registered
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
 LABELS, MODEL, REPORT, RUN = FILES = ("labels.csv", "model.newfound", "report.html", "run.json")
 
 _MOST_DOUBTS = 5
+# Shares of the time that is left, of a command with a limit; with a report, and without one.
+_TIME_TO_FIT, _TIME_TO_FIT_ALONE, _TIME_TO_REPORT = 0.6, 0.8, 0.8
+_LEAST_TIME = 0.1  # seconds
 _LONG_WORK = 2_000  # rows, from which on the user is told how long it may take
 
 
@@ -75,8 +80,14 @@ def discover(
     ignore: IgnoreOption = None,
     kind: KindOption = None,
     time_limit: Annotated[
-        float | None, typer.Option("--time-limit", metavar="SECONDS", help="For the method auto: how long it may take.")
+        float | None,
+        typer.Option(
+            "--time-limit", metavar="SECONDS", help="For the method auto: how long the whole command may take."
+        ),
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Whether report.html is made, which takes some seconds.")
+    ] = True,
     settings: Annotated[
         Path | None, typer.Option("--settings", metavar="FILE", help="Method and settings that `newfound tune` found.")
     ] = None,
@@ -113,6 +124,7 @@ def discover(
     """
     from datetime import UTC, datetime
 
+    deadline = Deadline.after(time_limit)
     output = Output(as_json)
     used, tuned = _method(method, settings)
     n_novel = check_novel_classes(novel_classes)
@@ -126,9 +138,12 @@ def discover(
     from newfound.runs.labelling import Naming
 
     naming = Naming.chosen(names, default=EXACT)
-    with new_folder(folder, FILES, force=force) as fresh:
+    files = FILES if report else tuple(name for name in FILES if name != REPORT)
+    with new_folder(folder, files, force=force) as fresh:
         _introduce(task, output)
-        parameters = {"device": device, "time_limit": time_limit, "unlabelled": rows}
+        to_fit = deadline.part(_TIME_TO_FIT if report else _TIME_TO_FIT_ALONE)
+        limit = max(_LEAST_TIME, to_fit.left) if deadline.is_set and (time_limit or 0.0) > 0 else time_limit
+        parameters = {"device": device, "time_limit": limit, "unlabelled": rows}
         model = _fit(task, output, used, n_novel, tuned, seed=seed, checkpoint=checkpoint, **parameters)
         fitted = time.perf_counter()
         with writing_to(folder):
@@ -139,12 +154,14 @@ def discover(
                 "options": task.options,
                 "is_training": True,
             }
-            facts = _write_results(fresh, task, model, used, seed, output, naming, source)
+            model = model.set_params(time_limit=time_limit) if deadline.is_set else model  # as it was asked for
+            plan = _Plan(used, seed, naming, source, report, deadline)
+            facts = _write_results(fresh, task, model, plan, output)
             facts["started"] = started.isoformat(timespec="seconds")
             facts["seconds"] = {"fit": round(fitted - begin, 2), "all": round(time.perf_counter() - begin, 2)}
             write_json(fresh / RUN, {**facts, "notes": output.notes})
-    _conclude(facts, folder, output)
-    output.finish({**facts, "files": {name: str(folder / name) for name in FILES}})
+    _conclude(facts, folder, files, output)
+    output.finish({**facts, "files": {name: str(folder / name) for name in files}})
 
 
 # ---- what is asked for
@@ -199,15 +216,33 @@ def _fit(
     return model
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """How results are to be written.
+
+    Attributes
+    ----------
+    method : str
+    seed : int
+    naming : Naming
+        How classes are named in labels.csv.
+    source : mapping
+        See `newfound.reporting.report_facts`.
+    with_report : bool
+    deadline : Deadline
+        Of the whole command.
+    """
+
+    method: str
+    seed: int
+    naming: Naming
+    source: Mapping[str, Any]
+    with_report: bool
+    deadline: Deadline
+
+
 def _write_results(
-    fresh: Path,
-    task: PartlyLabelled,
-    model: BaseDiscoverer,
-    method: str,
-    seed: int,
-    output: Output,
-    naming: Naming,
-    source: Mapping[str, Any],
+    fresh: Path, task: PartlyLabelled, model: BaseDiscoverer, plan: _Plan, output: Output
 ) -> dict[str, Any]:
     """Write labels, model and report; returns the facts of the run."""
     import newfound
@@ -219,15 +254,29 @@ def _write_results(
 
     labels = task.target.labels
     newfound.save(model, fresh / MODEL)
-    with output.busy("Explaining the novel classes"), output.speaking_of(task.file.path, task.target.name):
+    deadline, n_steps = plan.deadline, model.n_novel_classes_ + 4
+    words = output.speaking_of(task.file.path, task.target.name)
+    with output.steps("Explaining the novel classes", n_steps, deadline) as on_step, words:
         reading = Reading.of(model, task.table)
         labelling = label_rows(model, reading, labels)
-        title = f"Novel classes in {task.file.path.name}"
-        report = report_facts(model, reading, labels, title=title, random_state=seed, source=source)
-        (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
+        report = report_facts(
+            model,
+            reading,
+            labels,
+            title=f"Novel classes in {task.file.path.name}",
+            random_state=plan.seed,
+            source=plan.source,
+            with_map=plan.with_report,
+            deadline=deadline.part(_TIME_TO_REPORT),
+            on_step=on_step,
+        )
+        if plan.with_report:
+            on_step("writing the report")
+            (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
+        on_step("writing the rows")
         doubts = RowDoubts.of(reading, labels).texts()
-    write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output.note, doubts, naming=naming))
-    return run_facts(task, method, seed, model, labelling, report)
+        write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output.note, doubts, naming=plan.naming))
+    return run_facts(task, plan.method, plan.seed, model, labelling, report)
 
 
 # ---- what is printed
@@ -242,7 +291,7 @@ def _introduce(task: PartlyLabelled, output: Output) -> None:
     )
 
 
-def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
+def _conclude(facts: Mapping[str, Any], folder: Path, files: Collection[str], output: Output) -> None:
     novel, estimate, to_known = (
         facts[name] for name in ("novel_classes", "estimate", "unlabelled_rows_of_known_classes")
     )
@@ -279,7 +328,8 @@ def _conclude(facts: Mapping[str, Any], folder: Path, output: Output) -> None:
         output.say(f"Of the unlabelled rows, {n_rows:,} {what[n_rows != 1]} {which}: {some}{more}.")
     _tell_doubts(facts["doubts"], output)
     output.say("", f"Results in {folder}, after {counted(round(facts['seconds']['all']), 'second')}:")
-    output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
+    if REPORT in files:
+        output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
     n_doubted = facts["doubted_rows"]["any"]
     doubted = f" ({counted(n_doubted, 'row')})" if n_doubted else ""
     output.say(f"  {LABELS:<16}the rows in order, with class, probability, is_novel and doubt{doubted}")

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from newfound.cli.wording import in_words, retold
+from newfound.deadline import Deadline
 from newfound.errors import InputError, Message, TrainingInterrupted
 from newfound.plain import printable, printable_json
 
@@ -108,6 +109,38 @@ class Output:
         bar: Any = _Announcing(sys.stderr, live.stop)
         with live, contextlib.redirect_stdout(bar):
             yield
+
+    @contextlib.contextmanager
+    def steps(self, text: str, n_steps: int, deadline: Deadline) -> Iterator[Callable[[str], None]]:
+        """Show how far work of several steps has come, and how much time is left; what it yields begins the next one.
+
+        Parameters
+        ----------
+        text : str
+            What the work is, where nobody watches its steps.
+        n_steps : int
+        deadline : Deadline
+            At which it ends, done or not.
+        """
+        if not self.shows_progress:
+            with self.busy(text):
+                yield lambda step: None
+            return
+        from newfound.progress import ProgressBar
+
+        limit = deadline.left if deadline.is_set else None
+        with ProgressBar(n_steps, shown=True, start=text, time_limit=limit, stderr=True) as bar:
+            begun = False
+
+            def begin(step: str) -> None:
+                nonlocal begun
+                if begun:
+                    bar.advance()
+                begun = True
+                bar.show(printable(step))
+
+            yield begin
+            bar.advance()
 
     @contextlib.contextmanager
     def speaking_of(self, table: Path, target: str | None = None, **options: str) -> Iterator[None]:

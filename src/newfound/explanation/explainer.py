@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from newfound.counting import counted
+from newfound.deadline import NEVER, Deadline
 from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
 from newfound.explanation.columns import Codes, ExplainedTable, Floats, view_columns
@@ -36,6 +37,7 @@ _LATENT_ROWS = 300  # of each class, where the latent space is looked at
 _MEMBER_ROWS = 1_500
 _MOST_VALUES = 200  # cells that are shown of a row
 _MOST_IDENTIFIERS = 2
+_SECONDS_A_CLASS = 0.5  # that the rules of a class take, made of as many rows as can be, on one slow core
 
 _FEW_ROWS = 30
 _LOW_CONFIDENCE = 0.6
@@ -89,22 +91,66 @@ def explain(
     >>> len(explanation.classes)
     3
     """
+    return explain_in_time(
+        model,
+        X,
+        max_rules=max_rules,
+        max_conditions=max_conditions,
+        n_exemplars=n_exemplars,
+        random_state=random_state,
+    )
+
+
+def explain_in_time(
+    model: Any,
+    X: Any,
+    *,
+    max_rules: int = 4,
+    max_conditions: int = 4,
+    n_exemplars: int = 5,
+    random_state: Any = 0,
+    deadline: Deadline = NEVER,
+    on_step: Callable[[str], None] = lambda text: None,
+) -> Explanation:
+    """Do what `explain` does, within a time, and tell of the steps.
+
+    Parameters
+    ----------
+    model, X, max_rules, max_conditions, n_exemplars, random_state : as for `explain`
+    deadline : Deadline
+        Rules are made of fewer rows where there is little time. Once it is over, classes have no rules, and nobody asks
+        the members how far they agree.
+    on_step : callable
+        Called with what is going on, at each step: once, and for each novel class.
+
+    Returns
+    -------
+    Explanation
+    """
     check_integer("max_rules", max_rules, low=0)
     check_integer("max_conditions", max_conditions, low=1)
     check_integer("n_exemplars", n_exemplars, low=0)
     rng = pick_generator(random_state)
+    on_step("predicting rows")
     view = _View.of(_reading(model, X), rng)
     first_half, held_out = halves(view.codes, rng)
-    making = _making_rows(view, first_half, rng) if view.novel and max_rules else None
-    stability, source = _stability(view, rng)
+    making: MakingRows | None = None
+    stability: dict[int, float] = {}
+    source: StabilitySource | None = None
+    if view.novel and max_rules and not deadline.passed:
+        share = min(1.0, deadline.room / (_SECONDS_A_CLASS * len(view.novel)))
+        making = _making_rows(view, first_half, max(_FEWEST_AND_MOST_ROWS[0], int(share * view.most_rows)), rng)
+    if not deadline.passed:
+        stability, source = _stability(view, rng)
     drawn = np.sort(rng.permutation(len(view.codes))[: view.most_rows])
     judges, truth = view.table.take(held_out), view.codes[held_out]
     identifiers = [name for name in view.model.encoder_.schema_.identifiers if name in view.reading.raw.columns]
     identifiers = identifiers[:_MOST_IDENTIFIERS]
     classes = []
     for code in view.novel:
-        found = []
-        if making is not None:
+        on_step(f"explaining {class_name(view.names[code])}")
+        found, searched = [], making is not None and not deadline.passed
+        if making is not None and searched:
             found = find_rules(making, code, max_rules=max_rules, max_conditions=max_conditions)
         rules, precision, coverage = score_rules(found, judges, truth == code)
         profiles = _profiles(view, code, drawn, rng)
@@ -123,7 +169,7 @@ def explain(
             **_rows(view, code, n_exemplars, told),
             warnings=[],
         )
-        classes.append(replace(explained, warnings=_doubts(explained, view, max_conditions if max_rules else 0)))
+        classes.append(replace(explained, warnings=_doubts(explained, view, max_conditions if searched else 0)))
     return Explanation(len(view.codes), int(np.isin(view.codes, view.novel).sum()), classes)
 
 
@@ -212,16 +258,16 @@ def _stability(view: _View, rng: np.random.RandomState) -> tuple[dict[int, float
     return bootstrap_stability(view.latent[ours], view.codes[view.some][ours], rng), "bootstraps"
 
 
-def _making_rows(view: _View, half: Rows, rng: np.random.RandomState) -> MakingRows:
-    """Return the rows of one half, or a sample of them, and crossed ones where they are few."""
-    drawn = draw(view.codes[half], view.most_rows, rng)
+def _making_rows(view: _View, half: Rows, most: int, rng: np.random.RandomState) -> MakingRows:
+    """Return the rows of one half, or a sample of them, and crossed ones where they are few; at most so many."""
+    drawn = draw(view.codes[half], most, rng)
     rows, weights = half[drawn.rows], drawn.weights
     reading, codes = view.reading.take(rows), view.codes[rows]
     table = reading.table
     folds = np.zeros(len(rows), dtype=np.int64)
     folds[halves(codes, rng)[1]] = 1
     made_up = np.zeros(len(rows), dtype=np.bool_)
-    n_crossed = min(_CROSSED * len(rows), view.most_rows - len(rows))
+    n_crossed = min(_CROSSED * len(rows), most - len(rows))
     if n_crossed > 0 and len(rows) > 1:
         crossed, ours, theirs = cross_neighbours(reading, n_crossed, rng)
         columns = {name: np.concatenate([cells, crossed.table.columns[name]]) for name, cells in table.columns.items()}

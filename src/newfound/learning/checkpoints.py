@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from newfound.errors import InputError, warn_user
@@ -29,6 +29,7 @@ from newfound.writing import replacing
 FORMAT = 2
 
 _KEY = "newfound"
+_LENGTH = 8  # bytes of a safetensors file that say how long its header is
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
 _KEPT = 2
 _NOW = "now"
@@ -257,10 +258,7 @@ def _write(path: Path, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
-        with safe_open(path, "pt") as stored:
-            header = stored.metadata() or {}
-            # Copies: numbers that lie in a file are aligned otherwise, and might be rounded otherwise.
-            tensors = {name: stored.get_tensor(name).clone() for name in stored.keys()}  # noqa: SIM118
+        tensors, header = read_tensors(path)
         text = header[_KEY]
         if header["digest"] != _digest(tensors, text):
             raise _UnreadableError("its content is not what was written")
@@ -268,6 +266,19 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise _UnreadableError(str(error)) from error
     return tensors, facts
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read the tensors of a safetensors file, and the texts in its header.
+
+    The bytes are read, not mapped into memory: a file that is cut while it is mapped ends the whole process.
+    """
+    content = path.read_bytes()
+    # Copies: numbers that lie among other bytes are aligned otherwise, and might be rounded otherwise.
+    tensors = {name: tensor.clone() for name, tensor in load(content).items()}
+    length = int.from_bytes(content[:_LENGTH], "little")
+    header: dict[str, Any] = json.loads(content[_LENGTH : _LENGTH + length])
+    return tensors, header.get("__metadata__", {})
 
 
 def _digest(tensors: Mapping[str, Tensor], text: str) -> str:

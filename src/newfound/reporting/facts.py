@@ -6,7 +6,7 @@ import json
 import math
 import platform
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound import __version__
+from newfound.deadline import NEVER, Deadline
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
-from newfound.explanation import explain
+from newfound.explanation.explainer import explain_in_time
 from newfound.explanation.wording import class_name, shortened
 from newfound.parameters import check_integer, pick_generator
 from newfound.reporting.distributions import distribution_facts
@@ -39,6 +40,7 @@ _LABELS_SHOWN = 5
 _DIGITS = 5
 _NOT_LOSSES = ("stage", "epoch", "seconds")
 _IGNORED_SHOWN = 50
+_TIME_TO_EXPLAIN = 0.6  # share of the time that is left
 _READY = {type(None), bool, int, str}  # which JSON has as they are
 
 
@@ -52,6 +54,9 @@ def report_facts(
     random_state: Any = 0,
     places: Places | None = None,
     source: Mapping[str, Any] | None = None,
+    with_map: bool = True,
+    deadline: Deadline = NEVER,
+    on_step: Callable[[str], None] = lambda text: None,
 ) -> Facts:
     """Gather what a report says of a model and a table.
 
@@ -75,6 +80,12 @@ def report_facts(
         Where the table and the model are, for the commands that the report proposes: ``path``, ``target`` (None if it
         has none), ``model``, ``options``, a dict of the parameters of `newfound.read_table` that it was read with, and
         ``is_training``, whether the model was fitted to this table.
+    with_map : bool, default=True
+        Whether there is a map at all; without one ``map`` is None, and there can be no page.
+    deadline : Deadline
+        What takes long is cut short as it demands.
+    on_step : callable
+        Called with what is going on, at each step: one for each novel class, and two more.
 
     Returns
     -------
@@ -109,12 +120,15 @@ def report_facts(
     table = reading.raw
     labels = None if y is None else read_labels(y, table.n_rows)
     codes = model.predict_proba(reading).argmax(axis=1)
-    explanation = explain(model, reading, random_state=random_state).to_dict()
+    explanation = explain_in_time(
+        model, reading, random_state=random_state, deadline=deadline.part(_TIME_TO_EXPLAIN), on_step=on_step
+    ).to_dict()
     n_known = len(model.known_classes_)
     wanted = [columns_of(one) for one in explanation["classes"]]
     spreads = distribution_facts(reading, codes, wanted, n_known, rng)
     for one, spread in zip(explanation["classes"], spreads, strict=True):
         one["distributions"] = spread
+    on_step("drawing the map")
     rows = drawn_rows(codes, n_map_rows, _rows_shown(explanation), rng)
     names = [class_name(name) for name in model.classes_.tolist()]
     spelled = [] if labels is None else label_names(labels, model)
@@ -131,7 +145,7 @@ def report_facts(
         "explanation": explanation,
         "novelty": _novelty_facts(reading, labels),
         "routing": routing_facts(model),
-        "map": _map_facts(reading, rows, labels, spelled, explanation, rng, places),
+        "map": _map_facts(reading, rows, labels, spelled, explanation, rng, places, deadline) if with_map else None,
         "history": loss_curves(model.history_),
         "batches": [{**record, "class": _batch_class(record["class"])} for record in model.batches_],
         "n_classes": _count_facts(model),
@@ -274,10 +288,14 @@ def _map_facts(
     explanation: Facts,
     rng: np.random.RandomState,
     known: Places | None,
+    deadline: Deadline,
 ) -> Facts:
     model, some = reading.model, reading.take(rows)
     proba = model.predict_proba(some)
-    places = place_rows(model.transform(some), rng) if known is None else Places(known.points[rows], known.method)
+    if known is None:
+        places = place_rows(model.transform(some), rng, deadline)
+    else:
+        places = Places(known.points[rows], known.method)
     of_class = proba.argmax(axis=1)
     columns, telling = map_columns(some.raw, explanation, len(model.known_classes_), len(model.classes_))
     return {

@@ -12,6 +12,7 @@ from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from sklearn.random_projection import SparseRandomProjection
 
+from newfound.deadline import NEVER, Deadline
 from newfound.learning.machine import one_thread
 from newfound.tables.sampling import sample
 
@@ -25,8 +26,9 @@ _MOST_COLUMNS = 1_000  # of which principal components are found
 _PERPLEXITY = 30.0
 # Two thirds of the usual time, with as many neighbours that stay together: 100 steps in which clusters form, then 150.
 _FIRST_ITERATIONS, _ITERATIONS, _ANGLE = 100, 250, 0.7
-_LANDMARKS = 1_000  # rows that are placed by t-SNE; more are placed among these
-_NEAREST = 5  # landmarks by which a row is placed
+_PLACED_FIRST = 1_000  # rows that t-SNE places; others are placed among these ...
+_PLACED_BY = 5  # ... by so many of them
+_SECONDS = 2.0  # that placing them takes on one slow core
 _LANDMARKS = 3_000  # rows that t-SNE places where there are more
 _NEAREST = 3  # of them, among which each further row is placed
 _SCATTER = 0.004  # of the width of the map, so that rows with the same neighbours do not hide each other
@@ -83,13 +85,16 @@ def _quotas(sizes: Codes, most: int) -> Codes:
     return quotas
 
 
-def place_rows(latent: Floats, rng: np.random.RandomState) -> Places:
+def place_rows(latent: Floats, rng: np.random.RandomState, deadline: Deadline = NEVER) -> Places:
     """Lay out rows so that similar ones lie together.
 
     Parameters
     ----------
     latent : ndarray of shape (n, d)
         Rows as the discoverer sees them.
+    rng : RandomState
+    deadline : Deadline
+        Where there is too little time for t-SNE, the first two principal components place the rows.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def place_rows(latent: Floats, rng: np.random.RandomState) -> Places:
     # In one thread, whatever the size: t-SNE takes hundreds of short steps, in each of which several threads would wait
     # for one that another process keeps from running.
     with one_thread():
-        return _place(varied, rng)
+        return _place(varied, rng, deadline)
 
 
 def place_all(latent: Floats, codes: Codes, rng: np.random.RandomState) -> Places:
@@ -157,17 +162,17 @@ def place_among(placed: Floats, points: Floats, latent: Floats, rng: np.random.R
     return scattered
 
 
-def _place(varied: Floats, rng: np.random.RandomState) -> Places:
+def _place(varied: Floats, rng: np.random.RandomState, deadline: Deadline) -> Places:
     n, d = varied.shape
     if d > _MOST_COLUMNS:  # distances stay about the same, and neither memory nor time grows with the table's width
         varied = SparseRandomProjection(_MOST_COLUMNS, random_state=rng).fit_transform(varied)
     n_components = min(_COMPONENTS, n - 1, varied.shape[1])
     leading = PCA(n_components, random_state=rng).fit_transform(varied)
-    if n <= _FEW_ROWS:
+    if n <= _FEW_ROWS or deadline.room < _SECONDS * min(1.0, n / _PLACED_FIRST):
         return Places(_unit(leading[:, :2]), "the first two principal components")
     # Whatever the scale of the latent space, the first steps of t-SNE expect numbers of order one.
     scaled = (leading / max(float(leading[:, 0].std()), 1e-12)).astype(np.float32)
-    some = sample(np.arange(n), _LANDMARKS, rng)
+    some = sample(np.arange(n), _PLACED_FIRST, rng)
     m = len(some)
     tsne = _QuickTSNE(
         init="pca",
@@ -188,7 +193,7 @@ class _QuickTSNE(TSNE):
 
 def _among(rows: NDArray[np.float32], some: NDArray[np.intp], placed: Floats) -> Floats:
     """Place all rows (n, d) among some that have their places (m, 2): near the landmarks that they are nearest to."""
-    distances, nearest = (np.asarray(one) for one in cKDTree(rows[some]).query(rows, k=_NEAREST))
+    distances, nearest = (np.asarray(one) for one in cKDTree(rows[some]).query(rows, k=_PLACED_BY))
     # Those twice as far away as the nearest hardly count.
     scale = np.maximum(distances[:, :1], 1e-12)
     weights = np.exp(-3 * (distances - distances[:, :1]) / scale)
