@@ -48,12 +48,16 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="session")
-def orchard(client: TestClient, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A few rows of the example, as an upload."""
+def orchard_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A few rows of the example."""
     path = tmp_path_factory.mktemp("orchard") / "orchard.csv"
     write_example("orchard", path)
-    few = b"".join(path.read_bytes().splitlines(keepends=True)[:241])
-    answer = uploaded(client, few, "orchard.csv")
+    return b"".join(path.read_bytes().splitlines(keepends=True)[:241])
+
+
+@pytest.fixture(scope="session")
+def orchard(client: TestClient, orchard_file: bytes) -> dict[str, Any]:
+    answer = uploaded(client, orchard_file, "orchard.csv")
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()
     return found

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from fastapi.testclient import TestClient
 
 from newfound.web.curating import Curated
 from newfound.web.store import RESULT, Store, write_json
-from tests.web.conftest import ended
+from tests.web.conftest import LIMITS, client_of, ended, uploaded
 
 SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 20}}
 QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
@@ -147,3 +148,25 @@ def test_a_server_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path)
         assert client.post(f"/api/runs/{cut}/again").json()["status"] == "queued"
         until(lambda: is_working(client, cut))
         assert client.post(f"/api/runs/{cut}/cancel").json()["status"] == "cancelled"
+
+
+@pytest.mark.slow
+def test_a_run_ends_where_it_takes_too_long_or_too_much_memory(tmp_path: Path, orchard_file: bytes) -> None:
+    wide = b"\n".join(
+        [b",".join(b"c%d" % i for i in range(190)) + b",kind"]
+        + [b",".join(b"%d" % (i * j % 97) for j in range(190)) + (b",a" if i % 2 else b",") for i in range(4_000)]
+    )
+    with client_of(tmp_path / "short", limits=replace(LIMITS, seconds=8.0)) as client:
+        table = uploaded(client, orchard_file, "orchard.csv").json()["id"]
+        found = ended(client, client.post("/api/runs", json={"table": table, **SLOW}).json()["id"])
+        assert found["status"] == "failed"
+        assert "longer than the 8 seconds" in found["error"]["message"]
+    with client_of(tmp_path / "small", limits=replace(LIMITS, memory=40 << 20)) as client:
+        answer = uploaded(client, wide, "wide.csv")
+        assert answer.status_code in (201, 400), answer.text
+        if answer.status_code == 201:
+            options = {"table": answer.json()["id"], "target": "kind", "method": "spectral", "n_novel_classes": 3}
+            found = ended(client, client.post("/api/runs", json=options).json()["id"])
+            assert found["status"] == "failed", found
+            assert "memory" in found["error"]["message"]
+        assert client.get("/api/tables").status_code == 200

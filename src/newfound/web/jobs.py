@@ -106,7 +106,8 @@ class Jobs:
                 await task
 
     async def close(self) -> None:
-        """End all workers; their runs were interrupted."""
+        """End all workers; their runs were interrupted, and so were those that wait."""
+        self._waiting.clear()
         for task in list(self._working.values()):
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
@@ -147,9 +148,9 @@ class Jobs:
         except OSError:
             ending = {"status": "failed", "error": plain_problem("No process could be started for this run.")}
         finally:
+            self._store.change_run(id_, finished=time.time(), **ending)
             if worker is not None:
                 await self._let_go(worker)
-            self._store.change_run(id_, finished=time.time(), **ending)
 
     async def _ready(self) -> Worker:
         """Take the worker that is ready, or start one."""

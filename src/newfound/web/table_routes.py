@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Query, Request, UploadFile
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse, Response
 
 from newfound.plain import printable
 from newfound.web import schemas
@@ -131,22 +132,24 @@ async def remove_table(bench: TheBench, table: schemas.Id) -> None:
     bench.store.remove_table(found["id"])
 
 
-@router.get("/{table}/columns", response_model=schemas.Columns)
+@router.get("/{table}/columns", response_class=JSONResponse, responses={200: {"model": schemas.Columns}})
 async def columns(
     bench: TheBench,
     table: schemas.Id,
     target: Annotated[str | None, Query(max_length=1_000)] = None,
     mark: Annotated[list[str] | None, Query(max_length=100)] = None,
-) -> Any:
+) -> Response:
     """Say what each column holds; with a target, which classes it has and how many rows have none.
 
     ``mark`` may be repeated: what stands in the target of unlabelled rows, besides nothing.
     """
     found = bench.table(table)
     facts = await run_in_threadpool(read_json, found["folder"] / COLUMNS)
-    if target is None:
-        return {**facts, "target": None, "target_problem": None}
-    return {**facts, **await _target(bench, found, [one["name"] for one in facts["columns"]], target, mark)}
+    about: Any = {"target": None, "target_problem": None}
+    if target is not None:
+        about = await _target(bench, found, [one["name"] for one in facts["columns"]], target, mark)
+    # There may be thousands of columns, and the worker has checked them: meanwhile others are answered.
+    return await run_in_threadpool(JSONResponse, {**facts, **about})
 
 
 async def _target(bench: Bench, table: Record, names: list[str], target: str, marks: list[str] | None) -> Any:

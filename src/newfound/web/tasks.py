@@ -146,11 +146,12 @@ def _cell(value: Any) -> str | None:
     return None if is_missing(value) or value == "" else shortened(text_of(value), 200)
 
 
-def column(_: Tell, *, folder: str, path: str, name: str, options: Facts, index: int) -> Facts:
-    """Cells of a column in the order of the map."""
+def column(_: Tell, *, folder: str, path: str, name: str, options: Facts, index: int) -> str:
+    """Write the cells of a column in the order of the map; returns the path of the file within the folder."""
     from newfound.reporting.facts import coded_column, plain
 
-    opened = _opened(folder, path, name, options)
+    curated = Curated(Path(folder))
+    opened = _opened(folder, path, name, options, curated)
     file = opened.source.file
     if index >= len(file.names):
         raise InputError(f"Got column {index}, but the table has {len(file.names):,} columns.", parameter="index")
@@ -161,14 +162,17 @@ def column(_: Tell, *, folder: str, path: str, name: str, options: Facts, index:
     values = opened.source.table.columns.get(wanted)
     if values is None:
         values = file.table(without).columns[wanted]
-    drawn = _map_rows(opened)
+    drawn = _map_rows(opened, curated.revision)
     found: Facts = plain(coded_column(wanted, values if drawn is None else values[drawn]))
-    return {"name": wanted, "texts": found.get("texts"), "cells": found["cells"]}
+    (opened.folder / STATES).mkdir(exist_ok=True)
+    place = f"{STATES}/column-{index}-{curated.revision}.json"
+    write_json(opened.folder / place, {"name": wanted, "texts": found.get("texts"), "cells": found["cells"]})
+    return place
 
 
-def _map_rows(opened: Opened) -> Any:
+def _map_rows(opened: Opened, revision: int) -> Any:
     """Rows on the map; None if all are."""
-    found = state_file(opened.folder, "map", Curated(opened.folder).revision)
+    found = state_file(opened.folder, "map", revision)
     drawn = None if found is None else read_json(found)["rows"]
     return None if drawn is None else np.array(drawn, dtype=np.intp)
 
