@@ -31,7 +31,7 @@ UnlabelledOption = Annotated[
     typer.Option(
         "--unlabelled",
         metavar="TEXT",
-        help="What stands in the target of unlabelled rows, instead of NA, NaN, None, null, and -1 among numbers.",
+        help="Text that marks an unlabelled row in the target, instead of NA, NaN, None, null, and -1 among numbers.",
     ),
 ]
 IgnoreOption = Annotated[
@@ -48,13 +48,13 @@ KindOption = Annotated[
 DeviceOption = Annotated[str, typer.Option("--device", help="Where networks are trained: auto, cpu or cuda.")]
 
 DelimiterOption = Annotated[
-    str | None, typer.Option("--delimiter", metavar="CHAR", help="Between the cells of CSV; found if not given.")
+    str | None, typer.Option("--delimiter", metavar="CHAR", help="Between the cells of CSV; detected by default.")
 ]
 EncodingOption = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Of text, such as utf-8 or cp1252; found if not given.")
+    str | None, typer.Option("--encoding", metavar="NAME", help="Of text, such as utf-8 or cp1252; detected by default.")
 ]
 DecimalOption = Annotated[
-    str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark, '.' or ','; found if not given.")
+    str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark, '.' or ','; detected by default.")
 ]
 SheetOption = Annotated[
     str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file; by default the first.")

@@ -42,14 +42,16 @@ _FEWEST_LEARNERS, _WIDEST = 1_000, 100  # rows; columns between which distances 
 
 
 class AutoDiscoverer(NetworkDiscoverer):
-    """Novel classes without a single knob to tune, and without a single novel label.
+    """Novel classes without anything to tune, and without any novel label.
 
-    Candidate partitions of the unlabelled rows are made, and one is chosen. A network that was trained on synthetic
-    tables alone looks at the table; its view, and simpler ways to measure distances, give sixteen candidates, and a
-    selector that was learned on synthetic tasks says which is best and how likely it is right. Of tables too large for
-    that (more than about 3,000 rows of 20 columns, or 1,400 of 60) a portfolio of a hundred candidates is made instead:
-    known classes are hidden, to see which candidates find them, and that and the structure of the unlabelled rows
-    choose. Packed networks learn the partition together with the known classes, and predict new rows by a common vote.
+    It groups the unlabelled rows in many ways (the candidates), chooses one, and trains networks to predict it together
+    with the known classes. The networks vote on new rows.
+
+    On small tables there are sixteen candidates. They use the vectors of a network that was trained on synthetic tables
+    (see `InContextDiscoverer`), and simpler distances. A selector, trained on synthetic tasks, says which candidate is
+    best and how likely it is right. Tables of more than about 3,000 rows of 20 columns, or 1,400 of 60, are too large
+    for that. They get a hundred candidates, which are compared by how well they find known classes that are hidden on
+    purpose, and by the structure of the unlabelled rows.
 
     Parameters
     ----------
@@ -59,7 +61,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         What the unlabelled rows are: all of novel classes, or mixed with rows of known classes, which then get their
         known class. "auto" finds out, and ``unlabelled_reason_`` says how.
     time_limit : float or None, default=None
-        Seconds that `fit` may take; None for as long as it takes, about ten seconds for 2,000 rows and a minute for
+        Seconds that `fit` may take. None is no limit: `fit` takes about ten seconds for 2,000 rows and a minute for
         10,000. With a limit the result depends on the speed of the machine. About two seconds are taken in any case,
         and more where reading the table takes more.
     n_members : int, default=8
@@ -82,21 +84,21 @@ class AutoDiscoverer(NetworkDiscoverer):
     labels_ : ndarray of shape (n,)
         Class of each training row: its known class, or the novel class found for it.
     leaderboard_ : Leaderboard
-        The candidates, best first: representation, method, and score. Where the selector chose, the score is how much
-        better than the others it expects a candidate to be, beside the network's likelihood of the pairs of rows, the
-        share of the nearest neighbours within classes, and the agreement with the other candidates. On larger tables
-        there are accuracy on hidden classes, information and share of the unlabelled rows' neighbours, and agreement.
+        The candidates, best first: representation, method, and score. On small tables, ``score`` is how much better
+        than the others the selector expects a candidate to be; ``likelihood`` is the network's likelihood of the pairs
+        of rows, ``within`` the share of nearest neighbours in the same class, ``agreement`` that with the other
+        candidates. On larger tables there are accuracy on hidden classes, information and share of the unlabelled rows'
+        neighbours, and agreement.
         ``print`` shows the first ten as a table, ``print(leaderboard_[:])`` all of them; ``to_frame()`` makes a data
         frame.
     confidence_ : float
-        From 0 to 1. Where the selector chose: the chance that more than four in five unlabelled rows are in the right
-        class, as on synthetic tasks. On larger tables: how far the best candidates agree with the classes found. Where
-        there is but one novel class, there is nothing to choose: it is 1, or the probability that it is one class where
-        that was estimated.
+        From 0 to 1. On small tables: the chance that more than four in five unlabelled rows are in the right class, as
+        learned on synthetic tasks. On larger tables: how far the best candidates agree with the classes found. If there
+        is only one novel class: the probability of that number if it was estimated, else 1.
     class_confidence_ : ndarray of shape (n_novel_classes,)
         How far the best candidates agree with each novel class.
     weaknesses_ : list of str
-        Why the result should be doubted, in words; empty where nothing speaks against it.
+        Reasons to doubt the result, in words; empty if there are none.
     n_classes_estimate_ : NClassesEstimate
         How many novel classes there may be, where ``n_novel_classes`` is "auto"; model files do not keep it.
     member_labels_ : ndarray of shape (n_members, n)

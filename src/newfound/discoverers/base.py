@@ -71,7 +71,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
     curation_ : Curation
         What was merged and split since `fit`.
     weaknesses_ : list of str
-        Why the novel classes should be doubted, in words; empty where nothing speaks against them.
+        Reasons to doubt the novel classes, in words; empty if there are none.
     unlabelled_ : {"novel", "mixed"}
         What the unlabelled rows were taken for: all of novel classes, or mixed with rows of known ones. This attribute
         and the next two are there where the parameter `unlabelled` is not "novel", and `fit` saw both labelled and
@@ -79,8 +79,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
     unlabelled_reason_ : str
         Why, in words.
     known_share_ : KnownShare
-        Share of the unlabelled rows that are of known classes: a float whose ``interval`` holds the share with a chance
-        of nine in ten.
+        Share of the unlabelled rows that are of known classes: a float with a 90 % ``interval``.
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
@@ -200,7 +199,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         return np.minimum(novel, 1.0)  # sums are rounded
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted rightly: known classes by name, novel ones after a matching.
+        """Share of rows whose class is predicted correctly: known classes by name, novel ones after a matching.
 
         A label in `y` that was known to `fit` must be predicted by its name. All other labels are true novel classes:
         each novel class of the discoverer is paired with at most one of them, as in

@@ -21,10 +21,10 @@ STEPS = ("ssl", "ce", "bce", "mse")
 class TabularNCD(PackedDiscoverer):
     """Novel class discovery by a shared encoder with a classification and a clustering head.
 
-    An encoder is pre-trained on all rows without labels (VIME). Then two heads are trained on it in turn: one tells the
-    known classes from each other and from a bucket that holds all unlabelled rows, the other gives unlabelled rows
-    that look alike the same novel class. Both must answer alike for a row and for a view of it that was moved towards
-    a neighbour (SMOTE-NC).
+    First, an encoder is pre-trained on all rows, without labels (VIME). Then two heads are trained on it in turn. The
+    classification head separates the known classes from each other, and from one more class that stands for all
+    unlabelled rows. The clustering head gives similar unlabelled rows the same novel class. Both are also trained to
+    give the same answer for a row and for a copy of it that was moved towards a neighbour (SMOTE-NC).
 
     Parameters
     ----------
