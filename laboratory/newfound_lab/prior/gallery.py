@@ -20,9 +20,9 @@ _NARROW, _WIDE = 9, 36  # columns of the tables that are drawn
 
 _TOP = """# The prior: what the in-context network has seen
 
-The network behind `InContextDiscoverer` was trained on synthetic tables alone. This page shows them, as
-`newfound-lab pretrain gallery` draws them: version {version} of the prior, {families} families. A family makes columns
-and classes. Then some classes become known, some rows are labelled, and columns are recorded as people record them.
+The network behind `InContextDiscoverer` was trained on synthetic tables only. This page shows some of them, as drawn by
+`newfound-lab pretrain gallery`: version {version} of the prior, {families} families. A family generates columns
+and classes. Then some classes become known, some rows get labels, and the columns get the defects of real data.
 
 In the pictures, each table is shown twice. Above, its rows in the plane of the two strongest principal directions: grey
 rows are of known classes (filled: labelled, hollow: not labelled), coloured ones of novel classes, a colour a class.

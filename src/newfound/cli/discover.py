@@ -96,8 +96,8 @@ def discover(
         typer.Option(
             "--checkpoint",
             metavar="DIR",
-            help="Keep the training in this folder while it goes on; the same command goes on from there after it was "
-            "killed. For methods that train networks.",
+            help="Save the state of the training to this folder; after a crash, the same command continues from there. "
+            "For methods that train networks.",
         ),
     ] = None,
     device: DeviceOption = "auto",

@@ -51,7 +51,8 @@ DelimiterOption = Annotated[
     str | None, typer.Option("--delimiter", metavar="CHAR", help="Between the cells of CSV; detected by default.")
 ]
 EncodingOption = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Of text, such as utf-8 or cp1252; detected by default.")
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="Of text, such as utf-8 or cp1252; detected by default."),
 ]
 DecimalOption = Annotated[
     str | None, typer.Option("--decimal", metavar="CHAR", help="Decimal mark, '.' or ','; detected by default.")
