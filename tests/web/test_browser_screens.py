@@ -252,6 +252,42 @@ def test_what_goes_wrong_is_said_with_its_cure(bench: Open) -> None:
     page.locator("#map canvas").first.wait_for()
 
 
+def test_an_example_leads_to_named_classes_in_five_clicks(bench: Open, canned: dict[str, Any]) -> None:
+    done = canned["GET /api/runs"]
+    started: list[Any] = []
+
+    def renamed(body: Any) -> Any:
+        now = copy.deepcopy(canned[f"GET /api/runs/{RUN}/classes"])
+        for one in now["classes"]:
+            one["name"] = body["names"].get(one["name"], one["name"])
+        return {**now, "undo": "rename"}
+
+    answers = {
+        "GET /api/runs": lambda _: done if started else [],
+        "POST /api/runs": lambda body: started.append(body) or done[0],
+        f"POST /api/runs/{RUN}/curation": renamed,
+    }
+    found = bench("home", answers)
+    page = found.page
+    clicks = [
+        page.get_by_role("button", name="Orchard"),
+        page.get_by_role("link", name="Continue"),
+        page.get_by_role("button", name="Find novel classes"),
+        page.get_by_role("link", name="Name the classes"),
+        page.get_by_label("Name of the class").nth(1),
+    ]
+    for place in clicks:
+        place.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("plum")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Undo: rename").wait_for()
+    assert page.get_by_label("Name of the class").nth(1).input_value() == "plum"
+    assert len(clicks) == 5
+    assert (started[0]["method"], started[0]["target"], started[0]["ignore"]) == ("auto", "tier", [HOSTILE])
+    assert found.problems == []
+
+
 def test_a_name_that_is_refused_comes_back(bench: Open) -> None:
     found = bench("classes")
     page = found.page

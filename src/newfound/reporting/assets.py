@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from newfound.pictures.style import FRAME, INK, KNOWN_COLOUR, MUTED_INK, NOVEL_COLOURS, PANEL
 
-_SHARED_SCRIPTS = ("marks.js", "map.js")  # in the order in which they need each other
+_SHARED_SCRIPTS = ("marks.js", "names.js", "gestures.js", "map.js")  # in the order in which they need each other
 _IMPORT = re.compile(r"^import \{[^}]*\} from \"\./[a-z]+\.js\";\n", flags=re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=const|class|function)", flags=re.MULTILINE)
 

@@ -1,29 +1,11 @@
 // The map of rows, for the report and the workbench: marks on a canvas, names of classes above them, a ring around one row.
+import { listen } from "./gestures.js";
 import { Grid, MarkPainter, UNIT, clamp, mixed, packed, resolveColours } from "./marks.js";
+import { drawNames, middlesOf } from "./names.js";
 
 const EDGE = 26; // pixels between the outermost marks and the frame
 const NEAR = 16; // pixels within which a mark counts as pointed at
 const MOST_ZOOM = 200;
-const NAME_SHIFTS = [0, -1.15, 1.15, -2.3, 2.3]; // lines by which a name may move to find room
-const MANY_KNOWN = 14; // names of known classes that the map has room for
-const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
-
-/** The cell of a square grid around which most rows lie, among cells that are not empty. */
-const densest = (counts, side) => {
-  let best = 0, most = -1;
-  for (let c = 0; c < side * side; c += 1) {
-    if (!counts[c]) continue;
-    let sum = 0;
-    for (let dy = -2; dy <= 2; dy += 1) {
-      for (let dx = -2; dx <= 2; dx += 1) {
-        const y = Math.floor(c / side) + dy, x = (c % side) + dx;
-        if (y >= 0 && y < side && x >= 0 && x < side) sum += counts[y * side + x] / (1 + dx * dx + dy * dy);
-      }
-    }
-    if (sum > most) [best, most] = [c, sum];
-  }
-  return best;
-};
 
 export class RowMap {
   /**
@@ -52,7 +34,12 @@ export class RowMap {
     box.replaceChildren(this.canvas, this.overlay, this.#tools(), this.tip);
     this.setRows(rows);
     this.paintClasses();
-    this.#listen();
+    listen(this);
+    this.watch = new ResizeObserver(() => this.resize());
+    this.watch.observe(box);
+    this.scheme = matchMedia("(prefers-color-scheme: dark)");
+    this.recolour = () => this.refresh();
+    this.scheme.addEventListener("change", this.recolour);
     this.resize();
   }
 
@@ -64,7 +51,7 @@ export class RowMap {
     this.x = Float32Array.from(x);
     this.y = Float32Array.from(y, (value) => UNIT - value);
     this.grid = new Grid(this.x, this.y);
-    this.middles = this.#middles();
+    this.middles = middlesOf(this);
     this.#order();
     this.draw();
   }
@@ -73,7 +60,7 @@ export class RowMap {
     this.classes = classes;
     this.codes = codes;
     for (const j of [...this.chosen]) if (j >= classes.length) this.chosen.delete(j);
-    this.middles = this.#middles();
+    this.middles = middlesOf(this);
     this.#order();
   }
 
@@ -304,7 +291,7 @@ export class RowMap {
     const context = this.overlay.getContext("2d");
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
-    this.#drawNames(context);
+    drawNames(context, this);
     context.strokeStyle = this.css.ink;
     context.lineWidth = 2.5;
     if (this.current >= 0) {
@@ -327,63 +314,6 @@ export class RowMap {
     }
   }
 
-  /** Write the names of classes: those of novel ones first, and none across another. */
-  #drawNames(context) {
-    const family = getComputedStyle(this.box).fontFamily, taken = [];
-    const manyKnown = this.classes.filter((one) => !one.novel).length > MANY_KNOWN;
-    const order = this.classes.map((_, j) => j).sort((a, b) => this.classes[b].novel - this.classes[a].novel);
-    this.names = [];
-    for (const j of order) {
-      const one = this.classes[j], middle = this.middles[j];
-      if (middle < 0 || (this.chosen.size && !this.chosen.has(j)) || (!one.novel && (manyKnown || !this.byClass))) continue;
-      const [px, py] = this.place(middle), size = one.novel ? 15 : 13;
-      if (px < 0 || py < 0 || px > this.width || py > this.height) continue;
-      context.font = `${one.novel ? 700 : 500} ${size}px ${family}`;
-      const text = one.name.length > 32 ? `${one.name.slice(0, 31)}\u2026` : one.name;
-      const wide = context.measureText(text).width / 2, x = clamp(px, wide + 6, Math.max(wide + 6, this.width - wide - 6));
-      const spots = NAME_SHIFTS.map((shift) => ({ left: x - wide, right: x + wide, top: py + (shift - 0.6) * size, bottom: py + (shift + 0.6) * size }));
-      const clear = (spot) => taken.every((other) => spot.right < other.left || spot.left > other.right || spot.bottom < other.top || spot.top > other.bottom);
-      const spot = spots.find((one) => one.top > 0 && one.bottom < this.height && clear(one));
-      if (!spot) continue;
-      taken.push(spot);
-      this.names.push(one.name);
-      context.textAlign = "center";
-      context.textBaseline = "middle";
-      context.lineJoin = "round";
-      context.lineWidth = 5;
-      context.strokeStyle = this.css.halo;
-      context.fillStyle = one.novel ? this.css.ink : this.css.muted;
-      context.strokeText(text, x, (spot.top + spot.bottom) / 2);
-      context.fillText(text, x, (spot.top + spot.bottom) / 2);
-    }
-  }
-
-  /** For every class the row in its densest part, where its name is written; -1 for a class without rows. */
-  #middles() {
-    const side = 32, counts = this.classes.map(() => new Int32Array(side * side));
-    const cell = (value) => Math.min(side - 1, Math.floor((value / (UNIT + 1)) * side));
-    const at = (i) => cell(this.y[i]) * side + cell(this.x[i]);
-    for (let i = 0; i < this.n; i += 1) counts[this.codes[i]][at(i)] += 1;
-    const best = counts.map((count) => densest(count, side));
-    const within = (i) => Math.abs(cell(this.y[i]) - Math.floor(best[this.codes[i]] / side)) <= 2 && Math.abs(cell(this.x[i]) - (best[this.codes[i]] % side)) <= 2;
-    const centres = this.classes.map(() => [0, 0, 0]);
-    for (let i = 0; i < this.n; i += 1) {
-      const j = this.codes[i];
-      if (!within(i)) continue;
-      centres[j][0] += this.x[i];
-      centres[j][1] += this.y[i];
-      centres[j][2] += 1;
-    }
-    const middles = this.classes.map(() => -1), least = this.classes.map(() => Infinity);
-    for (let i = 0; i < this.n; i += 1) {
-      const j = this.codes[i];
-      if (!within(i)) continue;
-      const [x, y, n] = centres[j], distance = (this.x[i] - x / n) ** 2 + (this.y[i] - y / n) ** 2;
-      if (distance < least[j]) [middles[j], least[j]] = [i, distance];
-    }
-    return middles;
-  }
-
   showTip(i) {
     if (!this.on.tip) return;
     this.tip.replaceChildren(...this.on.tip(i));
@@ -393,99 +323,6 @@ export class RowMap {
     const top = Math.min(y + gap, this.height - this.tip.offsetHeight - 4);
     this.tip.style.left = `${Math.max(4, left)}px`;
     this.tip.style.top = `${Math.max(4, top)}px`;
-  }
-
-  // ---- pointer and keyboard
-
-  #listen() {
-    const { box } = this, pointers = new Map();
-    let start = null, moved = false;
-    const at = (event) => {
-      const area = box.getBoundingClientRect();
-      return [event.clientX - area.left - box.clientLeft, event.clientY - area.top - box.clientTop];
-    };
-    const hover = (event) => {
-      const i = this.nearest(...at(event));
-      if (i === this.hovered) {
-        if (i >= 0 && this.tip.hidden) this.showTip(i);
-        return;
-      }
-      this.hovered = i;
-      if (i < 0) this.tip.hidden = true;
-      else {
-        this.showTip(i);
-        this.on.point?.(i);
-      }
-    };
-    box.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0 || event.target.closest("button")) return;
-      pointers.set(event.pointerId, at(event));
-      this.pointerType = event.pointerType;
-      moved = pointers.size > 1;
-      start = at(event);
-      if (this.lassoing || event.shiftKey) this.polygon = [start];
-    });
-    box.addEventListener("pointermove", (event) => {
-      const before = pointers.get(event.pointerId), now = at(event);
-      if (!before) return hover(event);
-      if (!moved && Math.hypot(now[0] - start[0], now[1] - start[1]) < 4) return undefined;
-      if (!moved) box.setPointerCapture?.(event.pointerId);
-      moved = true;
-      this.tip.hidden = true;
-      pointers.set(event.pointerId, now);
-      if (this.polygon) {
-        this.polygon.push(now);
-        this.draw();
-      } else if (pointers.size === 2) {
-        const [a, b] = [...pointers.values()], other = a === now ? b : a;
-        const ratio = Math.hypot(now[0] - other[0], now[1] - other[1]) / Math.max(1, Math.hypot(before[0] - other[0], before[1] - other[1]));
-        this.zoomBy(ratio, (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
-      } else this.panBy(now[0] - before[0], now[1] - before[1]);
-      return undefined;
-    });
-    const release = (event) => {
-      if (!pointers.delete(event.pointerId) || !this.polygon) return;
-      const { polygon } = this;
-      this.polygon = null;
-      if (event.type === "pointerup" && polygon.length > 2) this.on.lasso?.(this.inside(polygon));
-      this.draw();
-    };
-    box.addEventListener("pointerup", release);
-    box.addEventListener("pointercancel", release);
-    box.addEventListener("pointerleave", () => {
-      this.tip.hidden = true;
-      this.hovered = -1;
-    });
-    box.addEventListener("click", (event) => {
-      if (moved || event.target.closest("button")) return;
-      this.on.click?.(this.nearest(...at(event)), event, this.pointerType);
-    });
-    box.addEventListener("wheel", (event) => {
-      if (!this.wheel && !event.ctrlKey) return;
-      event.preventDefault();
-      this.zoomBy(Math.exp(-clamp(event.deltaY, -200, 200) / 300), ...at(event));
-    }, { passive: false });
-    box.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target !== box) return;
-      if (event.key in STEPS) {
-        const next = this.current < 0 ? this.firstShown() : this.neighbour(this.current, STEPS[event.key]);
-        if (next >= 0) {
-          this.reveal(next);
-          this.on.step?.(next);
-        }
-      } else if ((event.key === "Enter" || event.key === " ") && this.current >= 0) this.on.click?.(this.current, event, "keyboard");
-      else if (event.key === "Escape") this.on.escape?.();
-      else if (event.key === "+" || event.key === "=") this.zoomBy(1.5);
-      else if (event.key === "-") this.zoomBy(1 / 1.5);
-      else if (event.key === "0") this.home();
-      else return;
-      event.preventDefault();
-    });
-    this.watch = new ResizeObserver(() => this.resize());
-    this.watch.observe(box);
-    this.scheme = matchMedia("(prefers-color-scheme: dark)");
-    this.recolour = () => this.refresh();
-    this.scheme.addEventListener("change", this.recolour);
   }
 
   destroy() {
