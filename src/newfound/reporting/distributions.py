@@ -117,7 +117,7 @@ def draw_distributions(found: Sequence[Mapping[str, Any]], colour: str) -> Html 
     if not found:
         return None
     drawn = [_draw_names(spread, colour) if "categories" in spread else _draw_scale(spread, colour) for spread in found]
-    return tag("div", *drawn, class_="spreads")
+    return tag("div", *drawn, class_="column-spreads")
 
 
 def _draw_scale(spread: Mapping[str, Any], colour: str) -> Html:
@@ -137,7 +137,9 @@ def _draw_scale(spread: Mapping[str, Any], colour: str) -> Html:
     picture = tag("svg", middle, *boxes, width="100%", height=2 * _HALF + 1, role="img", aria_label=text)
     scale = " (logarithmic)" if spread["logarithmic"] else ""
     ends = tag("div", tag("span", spread["low"]), tag("span", f"{spread['high']}{scale}"), class_="ends")
-    return tag("figure", tag("figcaption", tag("b", shortened(spread["column"], 80))), picture, ends, class_="spread")
+    return tag(
+        "figure", tag("figcaption", tag("b", shortened(spread["column"], 80))), picture, ends, class_="column-spread"
+    )
 
 
 def _draw_names(spread: Mapping[str, Any], colour: str) -> Html:
@@ -145,6 +147,8 @@ def _draw_names(spread: Mapping[str, Any], colour: str) -> Html:
     for name, here, rest in zip(spread["categories"], spread["here"], spread["rest"], strict=True):
         text = f"{name}: {share_text(here)} of this class, {share_text(rest)} of the rest"
         strip = draw_shift({"here": {"share": here}, "rest": {"share": rest}, "text": text}, colour)
-        lines.append(tag("div", tag("span", name), strip, class_="spread-line"))
+        lines.append(tag("div", tag("span", name), strip, class_="column-spread-line"))
     more = tag("p", f"and {spread['n_more']} more", class_="ends") if spread["n_more"] else None
-    return tag("figure", tag("figcaption", tag("b", shortened(spread["column"], 80))), *lines, more, class_="spread")
+    return tag(
+        "figure", tag("figcaption", tag("b", shortened(spread["column"], 80))), *lines, more, class_="column-spread"
+    )

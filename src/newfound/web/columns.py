@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.errors import NewfoundError
-from newfound.explanation.wording import number_text, shortened
+from newfound.explanation.wording import number_text, shortened, time_text
 from newfound.tables import Table, infer_schema
-from newfound.tables.cells import as_days, as_numbers, as_texts, missing_mask
+from newfound.tables.cells import as_days, as_hours, as_numbers, as_texts, missing_mask
 from newfound.tables.files import TableFile, read_target
 
 Facts = dict[str, Any]
@@ -82,7 +82,8 @@ def _column(place: int, name: str, kind: str, reason: str, values: NDArray[Any])
         low, high = float(numbers.min()), float(numbers.max())
         facts["n_levels"] = len(np.unique(numbers))
         counts, edges = np.histogram(numbers, bins=min(_BINS, facts["n_levels"]))
-        texts = [_day(one) if kind == "date" else number_text(one) for one in (low, high)]
+        shown = {"date": _day, "time": time_text}.get(kind, number_text)
+        texts = [shown(one) for one in (low, high)]
         facts["histogram"] = {"edges": edges.tolist(), "counts": counts.tolist(), "low": texts[0], "high": texts[1]}
         examples = [str(text) for text in as_texts(present[:_EXAMPLES])]
     facts["examples"] = [shortened(text) for text in dict.fromkeys(examples)]
@@ -99,9 +100,11 @@ def _empty(place: int, name: str, reason: str) -> Facts:
 
 
 def _numbers(name: str, present: NDArray[Any], kind: str) -> NDArray[np.float64] | None:
-    """Cells as numbers, dates as milliseconds since 1970; None where they are neither."""
+    """Cells as numbers, dates as milliseconds since 1970, times as hours; None where they are none of these."""
     if kind == "date":
         return as_days(present, name) * _DAY
+    if kind == "time":
+        return as_hours(present, name)
     if kind == "numeric":
         return as_numbers(present, name)
     return present if kind == "ignored" and present.dtype == np.float64 else None

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from newfound.plain import printable
+from newfound.tables.schema import Kind
 
 
 def _on_one_line(text: str) -> str:
@@ -25,7 +26,6 @@ NewName = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterV
 
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_on_one_line)]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
-Kind = Literal["numeric", "categorical", "boolean", "date", "ignored"]
 Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 Row = Annotated[int, Field(ge=0, lt=2**31)]
 

@@ -5,7 +5,7 @@ import { choicesOf, keepChoices } from "../choices.js";
 import { field, h, notify, problem, put, say, select, wide } from "../dom.js";
 import { count, listed, percent } from "../words.js";
 
-const KINDS = [["numeric", "numbers"], ["categorical", "categories"], ["boolean", "yes or no"], ["date", "dates"]];
+const KINDS = [["numeric", "numbers"], ["categorical", "categories"], ["boolean", "yes or no"], ["date", "dates"], ["time", "times of day"]];
 const PAGE = 60;
 
 export async function show(view, { id, signal, belongs }) {
