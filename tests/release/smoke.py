@@ -1,5 +1,6 @@
 """A first look at an installed newfound: python smoke.py [extra ...]. It uses nothing of the repository."""
 
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -35,6 +36,9 @@ def check_base():
     (HERE / "table.csv").write_text("\n".join(["a,b,c,d,e,kind", *lines]))
     read, labels = nf.read_table(HERE / "table.csv", target="kind")
     assert read.n_rows == len(labels) == 240
+    command = ["discover", HERE / "table.csv", "--target", "kind", "--method", "whitened_kmeans", "--out", HERE / "found"]
+    subprocess.run([sys.executable, "-m", "newfound", *command], check=True, stdout=subprocess.DEVNULL)
+    assert (HERE / "found" / "labels.csv").exists()
 
 
 def check_plot():
