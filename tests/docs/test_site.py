@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 
 import newfound as nf
-from newfound import export
+from newfound import export, scale
 from tests.discoverers.conftest import keep_few_candidates
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ def public() -> list[Any]:
     named = [getattr(nf, name) for name in nf.__all__ if name != "__version__"]
     modules = [thing for thing in named if isinstance(thing, ModuleType)]
     found = [thing for thing in named if thing not in modules]
-    for module in [*modules, export]:
+    for module in [*modules, export, scale]:
         names = getattr(module, "__all__", [name for name in vars(module) if not name.startswith("_")])
         own = [getattr(module, name) for name in names if callable(getattr(module, name))]
         found += [thing for thing in own if thing.__module__.startswith(module.__name__)]

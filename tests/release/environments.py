@@ -43,9 +43,15 @@ def wheel(folder: Path) -> Path:
     return found[0].resolve()
 
 
-def fresh(folder: Path, *arguments: str) -> Path:
-    """Make a new environment, call `pip install` in it with the arguments, and return its Python."""
+def fresh(folder: Path, *arguments: str, over: Path | None = None) -> Path:
+    """Make a new environment, call `pip install` in it with the arguments, and return its Python.
+
+    With `over`, the packages of that environment are there as well.
+    """
     venv.create(folder, with_pip=True, clear=True)
+    if over is not None:
+        (own,), (below,) = (list(one.glob("lib/python*/site-packages")) for one in (folder, over))
+        (own / "below.pth").write_text(f"{below}\n")
     python = folder / "bin" / "python"
     call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)
     return python

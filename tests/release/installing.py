@@ -1,6 +1,7 @@
 """Install the built wheel into clean environments, one without extras and one for each extra, and try it.
 
-`make install-check` calls it. It takes minutes and gigabytes, one environment after the other.
+`make install-check` calls it. The environment of an extra lies over the one without extras, so that torch is unpacked
+once; each has that and its own packages, and nothing else.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ SMOKE = Path(__file__).with_name("smoke.py").resolve()
 
 
 def main(folder: str, *chosen: str) -> None:
-    """Try the wheel in the folder, with all extras or with those that are named ("none" for no extra)."""
-    built = wheel(Path(folder))
-    for extra in chosen or ("none", *extras()):
-        with tempfile.TemporaryDirectory() as place:
-            wanted = f"{built}[{extra}]" if extra != "none" else str(built)
-            python = fresh(Path(place) / "env", "-c", str(ROOT / "constraints.txt"), wanted)
-            call(python, "-m", "pip", "check", "--disable-pip-version-check")
-            call(python, SMOKE, *([] if extra == "none" else [extra]), cwd=Path(place))
-            call(python.with_name("newfound"), "info", cwd=Path(place))
+    """Try the wheel in the folder, with all extras or with those that are named."""
+    built, pins = wheel(Path(folder)), ("-c", str(ROOT / "constraints.txt"))
+    with tempfile.TemporaryDirectory() as place:
+        here = Path(place)
+        python = fresh(here / "base", *pins, str(built))
+        call(python, SMOKE, "base", cwd=here)
+        call(python.with_name("newfound"), "info", cwd=here)
+        for extra in chosen or extras():
+            python = fresh(here / extra, *pins, f"{built}[{extra}]", over=here / "base")
+            call(python, "-m", "pip", "check", "--disable-pip-version-check", cwd=here)
+            call(python, SMOKE, extra, cwd=here)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A first look at an installed newfound: python smoke.py [extra ...]. It uses nothing of the repository."""
+"""A first look at an installed newfound: python smoke.py base [extra ...]. It uses nothing of the repository."""
 
 import subprocess
 import sys
@@ -36,8 +36,9 @@ def check_base():
     (HERE / "table.csv").write_text("\n".join(["a,b,c,d,e,kind", *lines]))
     read, labels = nf.read_table(HERE / "table.csv", target="kind")
     assert read.n_rows == len(labels) == 240
-    command = ["discover", HERE / "table.csv", "--target", "kind", "--method", "whitened_kmeans", "--out", HERE / "found"]
-    subprocess.run([sys.executable, "-m", "newfound", *command], check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "newfound", "discover", HERE / "table.csv", "--target", "kind"]
+    options = ["--method", "whitened_kmeans", "--out", HERE / "found"]
+    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
     assert (HERE / "found" / "labels.csv").exists()
 
 
@@ -87,6 +88,19 @@ def check_export():
     assert np.abs(given - model.predict_proba(X)).max() < 1e-5
 
 
+def check_scale():
+    import pyarrow
+    import pyarrow.parquet
+
+    from newfound.scale import predict_on_ray
+
+    X, y, _ = table()
+    X = pyarrow.table({f"column {place}": X[:, place] for place in range(X.shape[1])})
+    pyarrow.parquet.write_table(X, HERE / "rows.parquet")
+    model = nf.WhitenedKMeans(n_novel_classes=2, random_state=0).fit(X, y)
+    assert predict_on_ray(model, HERE / "rows.parquet", HERE / "classes.parquet") == 240
+
+
 def check_web():
     from newfound.web.app import create_app
 
@@ -98,7 +112,6 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as folder:
         HERE = Path(folder)
-        check_base()
         for name in sys.argv[1:]:
             globals()[f"check_{name}"]()
-    print("newfound", nf.__version__, nf.__file__, "works with:", *(sys.argv[1:] or ["no extra"]))
+    print("newfound", nf.__version__, nf.__file__, "works with:", *sys.argv[1:])

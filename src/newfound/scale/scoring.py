@@ -31,7 +31,7 @@ def predict_on_ray(
     model : discoverer
         Fitted.
     source : str or path
-        A Parquet file, a folder of them, or a pattern such as "2026-*.parquet"; all machines have to see it.
+        A Parquet file, a folder of them, or a pattern such as ``"2026-*.parquet"``; all machines have to see it.
     path : str or path
         The file to write, on this machine. It appears once it is complete; one that is there already is then replaced.
     keep : sequence of str, default=()

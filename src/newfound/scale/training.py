@@ -60,7 +60,7 @@ def fit_on_ray(
     model : TabularNCD, PBN or ClassifierProjection
         With ``unlabelled="novel"``.
     X : str or path
-        A Parquet file, a folder of them, or a pattern such as "2026-*.parquet"; all machines have to see it.
+        A Parquet file, a folder of them, or a pattern such as ``"2026-*.parquet"``; all machines have to see it.
     y : str
         The column of the labels.
     n_workers : int, default=2
