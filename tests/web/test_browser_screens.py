@@ -12,6 +12,7 @@ import pytest
 
 import newfound as nf
 from newfound.reporting import report_facts
+from newfound.reporting.figures import outlines
 from newfound.reporting.fragments import fragments
 from newfound.web.catalogue import EXAMPLES, discoverers
 from tests.reporting.browsers import launched
@@ -238,6 +239,38 @@ def test_markup_of_the_server_is_copied_without_what_could_run(bench: Open) -> N
     kept = '<h2>kept</h2><a>a</a><a data-to="class-0">b</a><svg viewBox="0 0 9 9"><path d="M0 0"></path></svg>'
     assert copied == f"<section>{kept}</section>"
     assert page.evaluate("window.hacked") is None
+
+
+def test_a_dragged_map_shows_what_a_fresh_painting_would(bench: Open) -> None:
+    differing = bench("home").page.evaluate(
+        """async (outlines) => {
+          const { MarkPainter } = await import("/shared/marks.js");
+          const n = 3000, random = (k) => Math.abs(Math.sin(12.9898 * k) * 43758.5453) % 1;
+          const column = (shift) => Float32Array.from({ length: n }, (_, i) => 10000 * random(i + shift));
+          const rows = {
+            x: column(0), y: column(0.5), nFaint: 100, order: Int32Array.from({ length: n }, (_, i) => i),
+            shapes: Uint8Array.from({ length: n }, (_, i) => i % 4),
+            paint: Uint8Array.from({ length: n }, (_, i) => i % 2),
+          };
+          const colours = { ground: 0xffffffff, bright: [0xff0055d5, 0xffb27200], faint: [0xffeeeeff, 0xffffeeee] };
+          const begin = () => {
+            const canvas = Object.assign(document.createElement("canvas"), { width: 300, height: 200 });
+            return new MarkPainter(canvas, outlines);
+          };
+          const seen = (painter, [left, top]) => {
+            painter.paint(rows, { left, top, across: 0.06, down: 0.04 }, colours, 4.2, true);
+            return painter.canvas.getContext("2d").getImageData(0, 0, 300, 200).data;
+          };
+          const dragged = begin(), found = [];
+          for (const place of [[0, 0], [-40, 13], [-105, 70], [-106, 70], [-290, -180], [-200, -150]]) {
+            const now = seen(dragged, place), fresh = seen(begin(), place);
+            if (now.some((value, k) => value !== fresh[k]) || now.every((value) => value === 255)) found.push(place);
+          }
+          return found;
+        }""",
+        outlines(),
+    )
+    assert differing == []
 
 
 def test_what_goes_wrong_is_said_with_its_cure(bench: Open) -> None:

@@ -1,6 +1,7 @@
 // Marks as pixels: a hundred thousand calls that draw a shape each are too slow to pan smoothly, and this is not.
 
 export const UNIT = 1e4; // coordinates of rows go from 0 to this
+const SPARE = 0.35; // of the frame, that is painted beyond each of its sides
 const CELLS = 96; // of the grid in which rows are looked up, along each side
 
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -62,15 +63,31 @@ export class MarkPainter {
   }
 
   /**
-   * Draw rows as marks.
+   * Draw rows as marks. More than the frame is painted, so that most steps of a drag only move what is there.
    * @param rows    {x, y, order, shapes, paint}: coordinates; rows in the order of drawing; mark and colour of each row
    * @param frame   {left, top, across, down}: pixel of the origin, and pixels for one unit of x and y
    * @param colours {ground, bright, faint}: packed colours; the first `nFaint` rows in the order are drawn faint
    */
-  paint({ x, y, order, shapes, paint, nFaint }, { left, top, across, down }, { ground, bright, faint }, radius, rimmed) {
+  paint(rows, { left, top, across, down }, colours, radius, rimmed) {
     const context = this.canvas.getContext("2d", { willReadFrequently: true }), { width, height } = this.canvas;
-    // A margin as wide as a mark, so that no pixel has to be checked against the border.
-    const half = halfOf(radius), margin = 2 * half, stride = width + 2 * margin, rows = height + 2 * margin;
+    const { x, y, order, shapes, paint } = rows, key = [x, y, order, shapes, paint, colours, across, down, radius, rimmed, width, height];
+    // Rounded apart from the rows' own places: while the map is dragged, all marks move by the same whole pixels.
+    const originX = Math.round(left), originY = Math.round(top);
+    const near = this.drawn && Math.abs(originX - this.drawn.x) <= this.drawn.spareX && Math.abs(originY - this.drawn.y) <= this.drawn.spareY;
+    if (!near || key.some((one, k) => one !== this.drawn.key[k])) {
+      const spareX = Math.ceil(SPARE * width), spareY = Math.ceil(SPARE * height);
+      this.drawn = { key, x: originX, y: originY, spareX, spareY };
+      this.#paintAll(context, rows, { across, down }, colours, radius, rimmed);
+    }
+    const { marginX, marginY } = this, fromX = marginX - originX + this.drawn.x, fromY = marginY - originY + this.drawn.y;
+    context.putImageData(this.image, -fromX, -fromY, fromX, fromY, width, height);
+  }
+
+  #paintAll(context, { x, y, order, shapes, paint, nFaint }, { across, down }, { ground, bright, faint }, radius, rimmed) {
+    // Besides what a drag may bring into view, room for a whole mark: no pixel has to be checked against the border.
+    const half = halfOf(radius), marginX = this.drawn.spareX + 2 * half, marginY = this.drawn.spareY + 2 * half;
+    const stride = this.canvas.width + 2 * marginX, rows = this.canvas.height + 2 * marginY;
+    Object.assign(this, { marginX, marginY });
     const { marks, rims } = this.stampsOf(radius, rimmed, stride);
     if (this.image?.width !== stride || this.image?.height !== rows) {
       this.image = context.createImageData(stride, rows);
@@ -78,9 +95,7 @@ export class MarkPainter {
     }
     const { pixels } = this;
     pixels.fill(ground);
-    // Rounded apart from the rows' own places: while the map is dragged, all marks move by the same whole pixels.
-    const ox = Math.round(left) + margin, oy = Math.round(top) + margin;
-    const right = stride - half, bottom = rows - half;
+    const ox = this.drawn.x + marginX, oy = this.drawn.y + marginY, right = stride - half, bottom = rows - half;
     const stamp = ({ solid, edge, shares }, at, colour) => {
       for (let k = 0; k < solid.length; k += 1) pixels[at + solid[k]] = colour;
       for (let k = 0; k < edge.length; k += 1) {
@@ -98,7 +113,6 @@ export class MarkPainter {
       if (rims !== null && k >= nFaint) stamp(rims[shape], at, ground);
       stamp(marks[shape], at, (k < nFaint ? faint : bright)[paint[i]]);
     }
-    context.putImageData(this.image, -margin, -margin, margin, margin, width, height);
   }
 }
 
