@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,25 @@ def test_after_curation_the_report_speaks_of_the_new_classes(numeric: Case, tmp_
 def test_a_name_that_the_system_refuses(numeric: Case, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write_report(numeric.model, numeric.X, None, tmp_path / ("x" * 300), n_map_rows=5)
+
+
+@pytest.mark.parametrize(
+    ("first", "unit", "word"), [("12000-03-01", "s", "12"), ("100000-01-01", "ms", "100"), ("-0500-01-01", "s", "-")]
+)
+def test_dates_that_no_calendar_of_python_has_are_put_into_words(
+    first: str, unit: str, word: str, tmp_path: Path
+) -> None:
+    """Dates after the year 9999, or before the year 1, are told as they are, in rules, rows and profiles."""
+    pa = pytest.importorskip("pyarrow")
+    truth = np.repeat(np.arange(4), 30)
+    step = np.timedelta64(400, "D") + np.timedelta64(7_000, "s")
+    when = np.datetime64(first, unit) + step.astype(f"timedelta64[{unit}]") * (truth * 40 + np.arange(120) % 30)
+    table = pa.table({"when": pa.array(when.astype(np.int64)).cast(pa.timestamp(unit)), "x": 3.0 * truth})
+    y = [str(code) if code < 2 else None for code in truth]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = nf.KMeansDiscoverer(2, random_state=0).fit(table, y)
+        nf.write_report(model, table, y, tmp_path / "report.html")
+    told = nf.explain(model, table)
+    assert str(told.classes[0].exemplars[0].values["when"]).startswith(word)
+    assert "when" in str(told)

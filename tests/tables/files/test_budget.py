@@ -19,7 +19,7 @@ from newfound.tables.files import read_file
 from newfound.tables.files.budget import Budget, default_memory, machine_memory, parse_size
 from tests.tables.files import bombs
 
-BUDGET = 256 << 20
+BUDGET = 128 << 20
 SLACK = 300 << 20
 
 # Reads one file after the other, and prints what became of each and the peak of its memory so far.
@@ -52,7 +52,7 @@ def check_refused(paths: list[Path]) -> None:
     told = read_in_child(paths)
     assert [name for name, *_ in told] == [path.name for path in paths]
     for name, said, took, peak in told:
-        assert "takes more than 256 MiB of memory (" in said or "is a broken Excel file (" in said, (name, said)
+        assert "takes more than 128 MiB of memory (" in said or "is a broken Excel file (" in said, (name, said)
         assert "max_memory=" in said or "save it as CSV" in said
         assert "\n" not in said
         assert peak < BUDGET + SLACK, (name, peak >> 20)
@@ -154,3 +154,22 @@ def test_memory_that_the_machine_does_not_have(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("newfound.tables.files.reading.decode", fail)
     with pytest.raises(InputError, match=f"There is not enough memory to read {path}"):
         read_file(path)
+
+
+@pytest.mark.parametrize("kind", ["binary", "string", "large_string", "large_binary"])
+def test_long_texts_count_as_python_holds_them(kind: str, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    cells = [("x" * (3 << 20)) + str(i) for i in range(4)]
+    table = pa.table({"a": pa.array([cell.encode() for cell in cells], getattr(pa, kind)())})
+    path = tmp_path / "long.parquet"
+    path.write_bytes(bombs.parquet(table, 1, use_dictionary=False, compression="zstd"))
+    with pytest.raises(InputError, match=r"long.parquet takes more than 20 MiB of memory \(it has long texts"):
+        read_file(path, max_memory="20MiB")
+    assert read_file(path, max_memory="80MiB").n_rows == 4
+
+
+def test_cells_without_text_count_before_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_bytes(b",".join(b"x%d" % i for i in range(100)) + b"\n" + (b"," * 99 + b"\n") * 20_000)
+    with pytest.raises(InputError, match=r"about 2,000,[0-9]* cells"):
+        read_file(path, max_memory="24MiB")  # 2 MB of delimiters, of which 26 MB of cells would be made

@@ -20,6 +20,7 @@ _MOST_TIMES = {"UNCOMPRESSED": 1, "SNAPPY": 22, "LZ4": 256, "LZ4_RAW": 256, "GZI
 """How many times its size a page may become, for kinds of compression that have a limit."""
 
 _NEW_FEATHER = b"ARROW1"
+_LONG_TEXT = 10_000  # mean bytes of a column's texts from which on they are looked at as such
 
 
 def read_parquet(content: bytes, path: Path, budget: Budget) -> TableFile:
@@ -59,6 +60,22 @@ def _check_size(n_rows: int, n_columns: int, budget: Budget) -> None:
     )
 
 
+def _check_long_texts(table: Any, budget: Budget) -> None:
+    """Refuse long texts that are too much once they are held as Python has them too, bytes twice.
+
+    Short ones are mostly equal to others, which are held once.
+    """
+    import pyarrow as pa
+
+    held = 0
+    for column in table.columns:
+        is_bytes = pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        if (is_bytes or is_text) and column.nbytes > _LONG_TEXT * table.num_rows:
+            held += column.nbytes * (1 + is_bytes)
+    budget.check(held, "it has long texts, which take {:,} bytes once more", held)
+
+
 def _read(name: str, read: Callable[[], Any], path: Path, budget: Budget) -> TableFile:
     try:
         table = read()
@@ -74,6 +91,7 @@ def _read(name: str, read: Callable[[], Any], path: Path, budget: Budget) -> Tab
         )
     _check_size(table.num_rows, table.num_columns, budget)
     budget.take(table.nbytes + COLUMN * table.num_columns, "its cells")
+    _check_long_texts(table, budget)
     names = tuple(str(column) for column in table.column_names)
     return TableFile(path, name, names, table.num_rows, table.columns, budget=budget)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from newfound.errors import InputError
-from newfound.tables.files.budget import COLUMN, Budget
+from newfound.tables.files.budget import CELL, COLUMN, Budget
 from newfound.tables.files.delimited import HEAD, Cells, find_delimiter, rows_of, without_empty_end
 from newfound.tables.files.numbers import offsets_of
 from newfound.tables.files.text import Decoded
@@ -84,13 +84,17 @@ def read_fast(decoded: Decoded, delimiter: str | None, budget: Budget) -> Cells 
 
 
 def _check_memory(content: memoryview, delimiter: str, budget: Budget) -> None:
-    """Refuse more cells than the budget allows; their texts are held once more, and each has a place among them."""
-    if len(content) * (1 + _PLACE) <= budget.left:  # a cell takes at least a delimiter
+    """Refuse more cells than the budget allows; their texts are held once more, and each has a place among them.
+
+    Once the content is given back, each has a number or the place of its text in a table as well.
+    """
+    if len(content) * (_PLACE + CELL) <= budget.left:  # a cell takes at least a delimiter
         return
     marks = np.frombuffer(content, dtype=np.uint8)
     blocks = (marks[start : start + _BLOCK] for start in range(0, len(marks), _BLOCK))
     n_cells = sum(int(np.count_nonzero((block == ord(delimiter)) | (block == _END))) for block in blocks)
-    budget.check(len(content) + _PLACE * n_cells, f"it has {len(content):,} bytes and about {n_cells:,} cells")
+    most = max(len(content) + _PLACE * n_cells, (_PLACE + CELL - 1) * n_cells)  # a delimiter of each is in no text
+    budget.check(most, f"it has {len(content):,} bytes and about {n_cells:,} cells")
 
 
 def _is_plain(utf8: bytes, delimiter: str) -> bool:
