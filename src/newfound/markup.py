@@ -18,7 +18,7 @@ _INLINE_STYLE = (
     ".newfound th,.newfound td{padding:.15em .8em;text-align:left;border-bottom:1px solid #8884}"
     ".newfound .number{text-align:right;font-variant-numeric:tabular-nums}"
     ".newfound .doubt{border-left:3px solid #c60;padding-left:.6em}"
-    ".newfound iframe{width:100%;height:640px;border:1px solid #8886;border-radius:6px}"
+    ".newfound iframe{box-sizing:border-box;width:100%;height:640px;border:1px solid #8886;border-radius:6px}"
 )
 _NOT_SHOWN = dict.fromkeys([*range(9), *range(14, 32), 11, 12, *range(127, 160), *_TURNING], " ")
 

@@ -15,7 +15,7 @@ _WIDTH = 100
 _N_SHIFTS = 5  # differences shown of each kind
 _N_ROWS = 3  # typical and borderline rows shown
 _N_CELLS = 5  # cells shown of a row
-_SOURCES = {"members": "agreement of the members", "bootstraps": "k-means on other samples of the rows"}
+_SOURCES = {"members": "agreement of the networks", "bootstraps": "k-means on other samples of the rows"}
 
 
 def as_text(facts: Mapping[str, Any]) -> str:
