@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,4 @@ def test_dates_that_no_calendar_of_python_has_are_put_into_words(
     told = nf.explain(model, table)
     assert str(told.classes[0].exemplars[0].values["when"]).startswith(word)
     assert "when" in str(told)
+    assert not re.search(r"\b(9999|0001)-", str(told))  # the last and the first year that Python has

@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
+import numpy as np
+
 from newfound.tables.cells import text_of
 
 _EPOCH = datetime(1970, 1, 1)
@@ -94,8 +96,13 @@ def date_text(days: float, *, whole: bool) -> str:
     --------
     >>> date_text(19723.0, whole=True), date_text(19723.5, whole=False)
     ('2024-01-01', '2024-01-01 12:00')
+    >>> date_text(3695382.0, whole=True)
+    '12087-08-12'
     """
     moment = date_of(days)
+    if moment in (datetime.min, datetime.max):  # or beyond, where NumPy's calendar goes on
+        far = np.datetime64(round(days * 86_400), "s")
+        return str(np.datetime_as_string(far, unit="D" if whole else "s")).replace("T", " ")
     if whole:
         return moment.date().isoformat()
     text = moment.isoformat(sep=" ")
@@ -159,6 +166,8 @@ def round_between(low: float, high: float, *, include_low: bool) -> float:
 def round_date_between(low: float, high: float, *, include_low: bool) -> float:
     """Return the roundest date from low to high, all in days since 1970; as `round_between`, but by the calendar."""
     start, end = date_of(low), date_of(high)
+    if start == end:  # beyond the calendar
+        return low if include_low else high
     last = end - timedelta(microseconds=1) if include_low else end
     for floored in _floors(last):
         if floored > start or (floored == start and include_low):
