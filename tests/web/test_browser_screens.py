@@ -368,6 +368,27 @@ def test_the_map_is_read_by_the_keyboard_and_follows_the_epochs(bench: Open) -> 
     assert found.problems == []
 
 
+def test_rows_that_were_drawn_around_are_listed(bench: Open) -> None:
+    found = bench("explore")
+    page = found.page
+    box = page.locator("#map").bounding_box()
+    page.keyboard.down("Shift")
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    for across, down in ((0.5, 0.01), (0.5, 0.99), (0.01, 0.99)):
+        page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"], steps=3)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.locator(".chosen-rows tbody tr").first.wait_for()
+    shown = found.answers[f"GET /api/runs/{RUN}/map"]
+    half = (box["width"] / 2 - 26) / (box["width"] - 52) * 10_000
+    inside = [row for row, x in zip(shown["rows"], shown["x"], strict=True) if x < half]
+    listed = page.locator(".chosen-rows h2").text_content()
+    assert abs(int(listed.split()[0]) - len(inside)) <= 2  # marks on the line
+    assert set(found.asked[-1][1]["rows"][:10]) <= set(inside)
+    assert found.problems == []
+
+
 @pytest.mark.slow
 def test_nothing_yet_and_too_much(bench: Open, tmp_path: Any) -> None:
     found = bench("home", {"GET /api/runs": [], "GET /api/tables": []})

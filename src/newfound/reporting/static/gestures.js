@@ -52,7 +52,7 @@ export function listen(map) {
   });
   const release = (event) => {
     if (!pointers.delete(event.pointerId) || !map.polygon) return;
-    const { polygon } = this;
+    const { polygon } = map;
     map.polygon = null;
     if (event.type === "pointerup" && polygon.length > 2) map.on.lasso?.(map.inside(polygon));
     map.draw();
