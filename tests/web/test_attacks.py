@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from tests.tables.files import bombs
 from tests.web.conftest import LIMITS, ended, uploaded
 
+pytestmark = pytest.mark.xdist_group("workbench")  # whose workers take seconds to start
 SCRIPT = "<script>alert(1)</script>"
 FORMULA = "=HYPERLINK(1)"
 
@@ -90,6 +91,7 @@ def _compiles(code: str) -> None:
     assert "\n2" not in code
 
 
+@pytest.mark.slow
 def test_a_crash_while_reading_is_refused_and_the_desk_goes_on(client: TestClient, orchard: dict[str, Any]) -> None:
     desk = client.app.state.bench.desk  # type: ignore[attr-defined]
     before = desk._worker

@@ -9,6 +9,8 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.xdist_group("workbench")
+
 schemathesis = pytest.importorskip("schemathesis")
 
 
@@ -45,7 +47,7 @@ def check_no_mistake_of_ours(client: TestClient, orchard: dict[str, Any], run: s
 
 
 def test_requests_that_anybody_could_send(client: TestClient, orchard: dict[str, Any], run: str) -> None:
-    check_no_mistake_of_ours(client, orchard, run, 60)
+    check_no_mistake_of_ours(client, orchard, run, 40)
 
 
 @pytest.mark.slow
