@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from newfound.discoverers.base import BaseDiscoverer
@@ -61,22 +63,31 @@ def predict_on_ray(
     with open_stream(os.path.abspath(os.fspath(source)), None) as stream, cluster(address) as ray:
         check_kept(keep, stream.column_names())
         data = load_extra("ray.data", "Prediction on Ray")
-        context = data.DataContext.get_current()
-        before = context.execution_options.preserve_order, context.enable_progress_bars
-        context.execution_options.preserve_order, context.enable_progress_bars = True, False
-        try:
+        with _in_order_and_quiet(data):
             pieces = stream.pieces()
             most = n_workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
             scored = data.from_items(list(range(len(pieces))), override_num_blocks=len(pieces)).map_batches(
                 _Scorer,
                 fn_constructor_args=(ray.put(model), stream, pieces, tuple(keep)),
                 batch_size=1,
-                concurrency=min(most, len(pieces)),
+                compute=data.ActorPoolStrategy(size=min(most, len(pieces))),
                 zero_copy_batch=True,
             )
             return write_tables(scored.iter_batches(batch_size=None, batch_format="pyarrow"), path)
-        finally:
-            context.execution_options.preserve_order, context.enable_progress_bars = before
+
+
+@contextmanager
+def _in_order_and_quiet(data: Any) -> Iterator[None]:
+    """Have Ray Data keep the order of rows and say nothing, within this."""
+    context, logger = data.DataContext.get_current(), logging.getLogger("ray.data")
+    before = context.execution_options.preserve_order, context.enable_progress_bars, logger.level
+    context.execution_options.preserve_order, context.enable_progress_bars = True, False
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        context.execution_options.preserve_order, context.enable_progress_bars = before[:2]
+        logger.setLevel(before[2])
 
 
 class _Scorer:
