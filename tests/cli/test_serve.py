@@ -61,6 +61,10 @@ def test_what_cannot_be_served_is_one_line(served: list[Any], capsys: pytest.Cap
     with held(Path("bench")):
         assert run(["serve", "--port", "0", "--workdir", "bench"]) == 2
     assert "Another workbench is using bench" in capsys.readouterr().err
+    Path("broken").mkdir()
+    Path("broken/index.sqlite").write_bytes(b"no database at all" * 100)
+    assert run(["serve", "--port", "0", "--workdir", "broken"]) == 2
+    assert "--workdir broken, which cannot be used" in capsys.readouterr().err
     assert served == []
 
 

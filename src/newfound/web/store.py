@@ -218,15 +218,16 @@ def moment(seconds: float | None) -> str | None:
 @contextlib.contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Hold the folder of a workbench; InputError where another one holds it, or it cannot be written to."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with staging(folder, "workbench"):
-            yield
-    except BusyError:
-        raise InputError(
-            f"Another workbench is using {folder}. Open that one, or name another folder with --workdir."
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"Got --workdir {folder}, which cannot be used: {error.strerror or error}. Name another folder."
-        ) from None
+    with contextlib.ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(staging(folder, "workbench"))
+            Store(folder).close()  # a broken index is told now, and not in a log
+        except BusyError:
+            raise InputError(
+                f"Another workbench is using {folder}. Open that one, or name another folder with --workdir."
+            ) from None
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"Got --workdir {folder}, which cannot be used: {reason}. Name another folder.") from None
+        yield
