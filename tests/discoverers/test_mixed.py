@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +65,38 @@ def quiet(model: Any, X: Any, y: Any) -> Any:
         return model.fit(X, y)
 
 
+@contextmanager
+def routing_once() -> Iterator[None]:
+    """Let discoverers that ask the router the very same thing share its answer, which takes most of the time."""
+    route = preparation.route
+    told: dict[tuple[Any, ...], tuple[Routing, Any]] = {}
+
+    def remembered(task: Any, mode: Any, rng: np.random.RandomState, deadline: Deadline) -> Routing:
+        state = rng.get_state(legacy=False)["state"]
+        asked = (task.rows.tobytes(), task.codes.tobytes(), mode, state["key"].tobytes(), state["pos"])
+        if asked not in told:
+            told[asked] = route(task, mode, rng, deadline), rng.get_state()
+        routing, after = told[asked]
+        rng.set_state(after)
+        return routing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preparation, "route", remembered)
+        yield
+
+
 @pytest.fixture(scope="module")
 def mixed() -> dict[Maker, Any]:
     """Each discoverer, fitted once to mixed rows; tests must not change it."""
-    return {make: make(unlabelled="mixed").fit(rows(), LABELS) for make in DISCOVERERS}
+    with routing_once():
+        return {make: make(unlabelled="mixed").fit(rows(), LABELS) for make in DISCOVERERS}
 
 
 @pytest.fixture(scope="module")
 def without_novel() -> dict[Maker, Any]:
     """Each discoverer, fitted once to rows of known classes alone."""
-    return {make: quiet(make(unlabelled="mixed"), rows(), NOTHING_NOVEL) for make in DISCOVERERS}
+    with routing_once():
+        return {make: quiet(make(unlabelled="mixed"), rows(), NOTHING_NOVEL) for make in DISCOVERERS}
 
 
 # ---- rows get their classes
