@@ -144,7 +144,9 @@ def discover(
         to_fit = deadline.part(_TIME_TO_FIT if report else _TIME_TO_FIT_ALONE)
         limit = max(_LEAST_TIME, to_fit.left) if deadline.is_set and (time_limit or 0.0) > 0 else time_limit
         parameters = {"device": device, "time_limit": limit, "unlabelled": rows}
-        model = _fit(task, output, used, n_novel, tuned, seed=seed, checkpoint=checkpoint, **parameters)
+        model = _fit(
+            task, output, used, n_novel, tuned, seed=seed, checkpoint=checkpoint, deadline=to_fit, **parameters
+        )
         fitted = time.perf_counter()
         with writing_to(folder):
             source = {
@@ -190,6 +192,7 @@ def _fit(
     *,
     seed: int,
     checkpoint: Path | None,
+    deadline: Deadline,
     **parameters: Any,
 ) -> BaseDiscoverer:
     from sklearn.utils.validation import has_fit_parameter
@@ -200,7 +203,7 @@ def _fit(
     verbose = int(output.shows_progress)
     long = " (in all about a minute for 10,000 rows)" if method == "auto" and task.file.n_rows > _LONG_WORK else ""
     words = output.speaking_of(task.file.path, task.target.name, unlabelled="--rows")
-    with output.busy(f"Looking for novel classes{long}"), words:
+    with output.busy(f"Looking for novel classes{long}", deadline), words:
         model = build(method, n_novel, tuned, encoder=encoder, random_state=seed, verbose=verbose, **parameters)
         kept: dict[str, Any] = {}
         if checkpoint is not None:

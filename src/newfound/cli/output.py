@@ -5,15 +5,17 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from newfound.cli.wording import in_words, retold
-from newfound.deadline import Deadline
+from newfound.deadline import NEVER, Deadline
 from newfound.errors import InputError, Message, TrainingInterrupted
 from newfound.plain import printable, printable_json
 
@@ -85,10 +87,11 @@ class Output:
             typer.echo(to_json({**result, "notes": self.notes}))
 
     @contextlib.contextmanager
-    def busy(self, text: str) -> Iterator[None]:
+    def busy(self, text: str, deadline: Deadline = NEVER) -> Iterator[None]:
         """Show what is going on while it does, until a progress bar takes over: two at a time would garble each other.
 
-        Progress bars go to standard error as well.
+        Where there is a limit it says how much time is left, otherwise how much has passed. Progress bars go to
+        standard error as well.
         """
         if not self.shows_progress:
             with contextlib.redirect_stdout(sys.stderr):
@@ -99,8 +102,16 @@ class Output:
         from rich.spinner import Spinner
         from rich.text import Text
 
+        began, spinner = time.monotonic(), Spinner("dots")
+
+        def drawn() -> Spinner:  # several times a second
+            seconds = deadline.left if deadline.is_set else time.monotonic() - began
+            when = timedelta(seconds=int(seconds))
+            spinner.update(text=Text(printable(f"{text}, {when} {'left' if deadline.is_set else 'so far'}")))
+            return spinner
+
         live = Live(
-            Spinner("dots", Text(printable(text))),
+            get_renderable=drawn,
             console=Console(stderr=True),
             transient=True,
             redirect_stdout=False,
