@@ -309,14 +309,19 @@ def _conclude(facts: Mapping[str, Any], folder: Path, files: Collection[str], ou
         likely = " (estimated)" if low == high else f" (estimated; likely {low} to {high})"
     if novel:
         output.say("", f"{counted(len(novel), 'novel class', 'novel classes')}{likely}:")
-        agreement = "stability" if any(one["source"] == "bootstraps" for one in novel) else "agreement"
+        agreement = "stability" if any(class_facts["source"] == "bootstraps" for class_facts in novel) else "agreement"
         numbers = ["rows", "share", agreement, "unsure"]
-        lines = [[f"{one['rows']:,}", percent(one["share"]), *_sureness(one)] for one in novel]
-        if all(one["agreement"] is None for one in novel):  # a column that would say nothing
+        lines = [
+            [f"{class_facts['rows']:,}", percent(class_facts["share"]), *_sureness(class_facts)]
+            for class_facts in novel
+        ]
+        if all(class_facts["agreement"] is None for class_facts in novel):  # a column that would say nothing
             place = numbers.index(agreement)
             for line in (numbers, *lines):
                 del line[place]
-        rows = [(one["name"], *line, _marks(one)) for one, line in zip(novel, lines, strict=True)]
+        rows = [
+            (class_facts["name"], *line, _marks(class_facts)) for class_facts, line in zip(novel, lines, strict=True)
+        ]
         output.table(("class", *numbers, "what marks it"), rows, numbers=numbers)
         _explain_agreement(novel, agreement, output)
     else:
@@ -340,16 +345,16 @@ def _conclude(facts: Mapping[str, Any], folder: Path, files: Collection[str], ou
     output.say(f"  {RUN:<16}how it was made")
 
 
-def _sureness(one: Mapping[str, Any]) -> tuple[str, str]:
+def _sureness(class_facts: Mapping[str, Any]) -> tuple[str, str]:
     """Say how far a class is agreed on, and of how many of its rows the model is unsure."""
-    agreement = one["agreement"]
-    return "-" if agreement is None else f"{100 * agreement:.0f} %", percent(one["unsure"])
+    agreement = class_facts["agreement"]
+    return "-" if agreement is None else f"{100 * agreement:.0f} %", percent(class_facts["unsure"])
 
 
 def _explain_agreement(novel: Sequence[Mapping[str, Any]], name: str, output: Output) -> None:
     from newfound.reporting.doubts import MEANINGS
 
-    for source in dict.fromkeys(one["source"] for one in novel if one["source"] is not None):
+    for source in dict.fromkeys(class_facts["source"] for class_facts in novel if class_facts["source"] is not None):
         output.say(f"{name.capitalize()}: {MEANINGS[source]}.")
 
 
@@ -358,21 +363,21 @@ def _tell_doubts(doubts: Sequence[Mapping[str, Any]], output: Output) -> None:
     if not doubts:
         return
     output.say("", "Before you rely on it:")
-    for one in doubts:
-        if one["class"] is None:
-            output.say(f"- {one['doubt']}")
-    classes = list(dict.fromkeys(one["class"] for one in doubts if one["class"] is not None))
+    for doubt in doubts:
+        if doubt["class"] is None:
+            output.say(f"- {doubt['doubt']}")
+    classes = list(dict.fromkeys(doubt["class"] for doubt in doubts if doubt["class"] is not None))
     for name in classes[:_MOST_DOUBTS]:
-        output.say(f"- {name}: {' '.join(one['doubt'] for one in doubts if one['class'] == name)}")
+        output.say(f"- {name}: {' '.join(doubt['doubt'] for doubt in doubts if doubt['class'] == name)}")
     if len(classes) > _MOST_DOUBTS:
         more = counted(len(classes) - _MOST_DOUBTS, "more class", "more classes")
         output.say(f"- There are doubts about {more}; the report has them.")
 
 
-def _marks(one: Mapping[str, Any]) -> str:
+def _marks(class_facts: Mapping[str, Any]) -> str:
     """Say what marks a class: its first rule, and how far to trust it."""
-    if not one["rule_text"]:
+    if not class_facts["rule_text"]:
         return "no short rule"
-    shares = [("precision", one["rule_precision"]), ("coverage", one["rule_coverage"])]
+    shares = [("precision", class_facts["rule_precision"]), ("coverage", class_facts["rule_coverage"])]
     said = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares if share is not None)
-    return f"{one['rule_text']} ({said})" if said else str(one["rule_text"])
+    return f"{class_facts['rule_text']} ({said})" if said else str(class_facts["rule_text"])

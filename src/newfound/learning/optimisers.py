@@ -56,17 +56,21 @@ class AdamW:
     @torch.no_grad()
     def step(self) -> None:
         """Go a step along the gradients; parameters without one stay as they are."""
-        moved = [(place, one, one.grad) for place, one in enumerate(self.parameters) if one.grad is not None]
+        moved = [
+            (place, parameter, parameter.grad)
+            for place, parameter in enumerate(self.parameters)
+            if parameter.grad is not None
+        ]
         if self.before_step is not None:
             self.before_step([gradient for _, _, gradient in moved])
         moments = [self._moments_of(place) for place, _, _ in moved]
         step_all(
-            [one for _, one, _ in moved],
+            [parameter for _, parameter, _ in moved],
             [gradient for _, _, gradient in moved],
-            [one["exp_avg"] for one in moments],
-            [one["exp_avg_sq"] for one in moments],
+            [moment["exp_avg"] for moment in moments],
+            [moment["exp_avg_sq"] for moment in moments],
             [],
-            [one["step"] for one in moments],
+            [moment["step"] for moment in moments],
             fused=True,
             amsgrad=False,
             beta1=_BETAS[0],
@@ -109,7 +113,7 @@ class _MemberAdamW(AdamW):
     def __init__(self, parameters: Iterable[nn.Parameter], learning_rates: Sequence[float]) -> None:
         super().__init__(parameters, max(learning_rates))
         shares: Any = torch.tensor(learning_rates, dtype=torch.float64) / max(learning_rates)
-        self._shares = [shares.to(one).view(-1, *[1] * (one.ndim - 1)) for one in self.parameters]
+        self._shares = [shares.to(parameter).view(-1, *[1] * (parameter.ndim - 1)) for parameter in self.parameters]
 
     @torch.no_grad()
     def step(self) -> None:

@@ -177,8 +177,8 @@ def _of_all(shared: dict[str, Tensor], facts: dict[str, Any], own: Snapshot, pee
         of_peers = peer.gather(Snapshot(copies, own.facts))
     if of_peers is None:
         return None
-    tensors = _joined(named(f"{_PEERS}/{place}", one.tensors) for place, one in enumerate(of_peers))
-    return Snapshot({**shared, **tensors}, {**facts, _PEERS: [one.facts for one in of_peers]})
+    tensors = _joined(named(f"{_PEERS}/{place}", snapshot.tensors) for place, snapshot in enumerate(of_peers))
+    return Snapshot({**shared, **tensors}, {**facts, _PEERS: [snapshot.facts for snapshot in of_peers]})
 
 
 def _own(kept: Snapshot, peer: Peer | None) -> Snapshot:
@@ -188,4 +188,4 @@ def _own(kept: Snapshot, peer: Peer | None) -> Snapshot:
 
 
 def _joined(several: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    return {name: tensor for one in several for name, tensor in one.items()}
+    return {name: tensor for part in several for name, tensor in part.items()}

@@ -124,10 +124,10 @@ def report_facts(
         model, reading, random_state=random_state, deadline=deadline.part(_TIME_TO_EXPLAIN), on_step=on_step
     ).to_dict()
     n_known = len(model.known_classes_)
-    wanted = [columns_of(one) for one in explanation["classes"]]
+    wanted = [columns_of(explained) for explained in explanation["classes"]]
     spreads = distribution_facts(reading, codes, wanted, n_known, rng)
-    for one, spread in zip(explanation["classes"], spreads, strict=True):
-        one["distributions"] = spread
+    for explained, spread in zip(explanation["classes"], spreads, strict=True):
+        explained["distributions"] = spread
     on_step("drawing the map")
     rows = drawn_rows(codes, n_map_rows, _rows_shown(explanation), rng)
     names = [class_name(name) for name in model.classes_.tolist()]
@@ -235,9 +235,9 @@ def _with_labels(codes: Codes, labels: Labels | None, spelled: Sequence[str], kn
 
 def _count_rows(explanation: Facts, settled: Codes, n_known: int) -> None:
     """Count the rows of novel classes as they are written to labels.csv."""
-    for place, one in enumerate(explanation["classes"]):
-        one["n_rows"] = int((settled == n_known + place).sum())
-        one["share"] = one["n_rows"] / len(settled)
+    for place, explained in enumerate(explanation["classes"]):
+        explained["n_rows"] = int((settled == n_known + place).sum())
+        explained["share"] = explained["n_rows"] / len(settled)
     explanation["n_novel_rows"] = int((settled >= n_known).sum())
 
 
@@ -276,7 +276,11 @@ def routing_facts(model: BaseDiscoverer) -> Facts | None:
 
 def _rows_shown(explanation: Facts) -> Codes:
     """Rows that the cards name, which a reader may look for on the map."""
-    shown = [row["row"] for one in explanation["classes"] for row in (*one["exemplars"], *one["borderline"])]
+    shown = [
+        row["row"]
+        for explained in explanation["classes"]
+        for row in (*explained["exemplars"], *explained["borderline"])
+    ]
     return np.array(sorted(set(shown)), dtype=np.int64)
 
 
@@ -324,7 +328,7 @@ def _three_digits(shares: Floats) -> Floats:
 
 def map_columns(drawn: Table, explanation: Facts, n_known: int, n_classes: int) -> tuple[list[Facts], list[list[int]]]:
     """Cells of the rows on the map, as many columns as there is room for, and which of them tell most of each class."""
-    wanted = [columns_of(one) for one in explanation["classes"]]
+    wanted = [columns_of(explained) for explained in explanation["classes"]]
     ranks: dict[str, float] = {}
     for names in wanted:
         for place, name in enumerate(names):
@@ -345,10 +349,10 @@ def map_columns(drawn: Table, explanation: Facts, n_known: int, n_classes: int) 
     return columns, [*([leading] * n_known), *(own if len(own) == n_classes - n_known else [])]
 
 
-def columns_of(one: Facts) -> list[str]:
+def columns_of(explained: Facts) -> list[str]:
     """Columns that tell what an explained class is, those of its rules first."""
-    in_rules = [condition["column"] for rule in one["rules"] for condition in rule["conditions"]]
-    return list(dict.fromkeys([*in_rules, *(shift["column"] for shift in one["profile"])]))
+    in_rules = [condition["column"] for rule in explained["rules"] for condition in rule["conditions"]]
+    return list(dict.fromkeys([*in_rules, *(shift["column"] for shift in explained["profile"])]))
 
 
 def coded_column(name: str, values: NDArray[Any]) -> Facts:

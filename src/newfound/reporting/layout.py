@@ -193,7 +193,7 @@ class _QuickTSNE(TSNE):
 
 def _among(rows: NDArray[np.float32], some: NDArray[np.intp], placed: Floats) -> Floats:
     """Place all rows (n, d) among some that have their places (m, 2): near the landmarks that they are nearest to."""
-    distances, nearest = (np.asarray(one) for one in cKDTree(rows[some]).query(rows, k=_PLACED_BY))
+    distances, nearest = (np.asarray(part) for part in cKDTree(rows[some]).query(rows, k=_PLACED_BY))
     # Those twice as far away as the nearest hardly count.
     scale = np.maximum(distances[:, :1], 1e-12)
     weights = np.exp(-3 * (distances - distances[:, :1]) / scale)

@@ -83,7 +83,9 @@ class Schema:
     def identifiers(self) -> tuple[str, ...]:
         """Names of columns that were ignored since they name or number the rows; names come first."""
         found = [column for column in self.ignored if column.reason.startswith(_IDENTIFIER_REASONS)]
-        return tuple(column.name for column in sorted(found, key=lambda one: _IDENTIFIER_REASONS.index(_said(one))))
+        return tuple(
+            column.name for column in sorted(found, key=lambda column: _IDENTIFIER_REASONS.index(_said(column)))
+        )
 
     def kind_of(self, name: str) -> Kind:
         """Return the kind of a column; KeyError if there is none of that name."""

@@ -145,7 +145,9 @@ EXAMPLES = (
 def discoverers() -> list[Discoverer]:
     """Return all registered discoverers, those of others without knobs."""
     found = []
-    for method, one in registered().items():
-        name, summary, knobs = _SUMMARIES.get(method, (one.class_name, "A discoverer of your own.", []))
-        found.append(Discoverer(method=method, name=name, summary=summary, needs_labels=one.needs_labels, knobs=knobs))
+    for method, entry in registered().items():
+        name, summary, knobs = _SUMMARIES.get(method, (entry.class_name, "A discoverer of your own.", []))
+        found.append(
+            Discoverer(method=method, name=name, summary=summary, needs_labels=entry.needs_labels, knobs=knobs)
+        )
     return found

@@ -61,7 +61,7 @@ async def give_labels(bench: TheBench, run: schemas.Id, wanted: schemas.LabelsRe
     """Give rows labels, or take them back; the next round learns from them."""
     found = bench.finished(run)
     async with bench.turn(found["id"]):
-        kept = await bench.ask_about(found, "label", labels=[[one.row, one.label] for one in wanted.labels])
+        kept = await bench.ask_about(found, "label", labels=[[answer.row, answer.label] for answer in wanted.labels])
     return {"labels": [{"row": row, "label": label} for row, label in kept]}
 
 
@@ -80,7 +80,7 @@ async def next_round(bench: TheBench, run: schemas.Id, wanted: schemas.NextReque
 async def batch(bench: TheBench, run: schemas.Id, wanted: schemas.BatchRequest) -> Any:
     """Update the model of a run by a further table: what is new, what has moved."""
     found, table = bench.finished(run), bench.table(wanted.table)
-    names = {one["name"] for one in read_json(table["folder"] / COLUMNS)["columns"]}
+    names = {column["name"] for column in read_json(table["folder"] / COLUMNS)["columns"]}
     if wanted.target is not None and wanted.target not in names:
         raise RefusedError(400, f"The table has no column {wanted.target!r}.")
     options = {

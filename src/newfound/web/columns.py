@@ -48,9 +48,9 @@ def column_facts(file: TableFile) -> Facts:
             columns.append(_empty(place, name, "row numbers"))
     advice = _suggested_target(file, table, columns)
     ignored = [
-        {"name": one["name"], "reason": one["reason"]}
-        for one in columns
-        if one["kind"] == "ignored" and (advice is None or one["name"] != advice["name"])
+        {"name": column["name"], "reason": column["reason"]}
+        for column in columns
+        if column["kind"] == "ignored" and (advice is None or column["name"] != advice["name"])
     ]
     return {"columns": columns, "suggested_target": advice, "suggested_ignored": ignored}
 
@@ -83,7 +83,7 @@ def _column(place: int, name: str, kind: str, reason: str, values: NDArray[Any])
         facts["n_levels"] = len(np.unique(numbers))
         counts, edges = np.histogram(numbers, bins=min(_BINS, facts["n_levels"]))
         shown = {"date": _day, "time": time_text}.get(kind, number_text)
-        texts = [shown(one) for one in (low, high)]
+        texts = [shown(value) for value in (low, high)]
         facts["histogram"] = {"edges": edges.tolist(), "counts": counts.tolist(), "low": texts[0], "high": texts[1]}
         examples = [str(text) for text in as_texts(present[:_EXAMPLES])]
     facts["examples"] = [shortened(text) for text in dict.fromkeys(examples)]
@@ -113,17 +113,17 @@ def _numbers(name: str, present: NDArray[Any], kind: str) -> NDArray[np.float64]
 def _suggested_target(file: TableFile, table: Table, columns: list[Facts]) -> Facts | None:
     """Guess the column of the classes: few different texts, some cells empty, a name that says so, near the end."""
     best: tuple[float, Facts] | None = None
-    for one in columns:
-        levels = one["n_levels"]
+    for column in columns:
+        levels = column["n_levels"]
         if levels is None or not 2 <= levels <= _MOST_CLASSES or levels > table.n_rows / 2:
             continue
-        named = _TARGET_NAME.fullmatch(one["name"]) is not None
-        missing = 0 < one["missing_share"] < 1
-        text = one["kind"] in ("categorical", "boolean")
-        score = 3 * named + 2 * missing + text + (one["index"] == len(columns) - 1) + 0.5 * (one["index"] == 0)
+        named = _TARGET_NAME.fullmatch(column["name"]) is not None
+        missing = 0 < column["missing_share"] < 1
+        text = column["kind"] in ("categorical", "boolean")
+        score = 3 * named + 2 * missing + text + (column["index"] == len(columns) - 1) + 0.5 * (column["index"] == 0)
         if not (named or (missing and text)):
             continue
         if best is None or score > best[0]:
             said = ["its name says so"] * named + ["some of its cells are empty"] * missing
-            best = (score, {"name": one["name"], "reason": f"{levels} different values; {' and '.join(said)}"})
+            best = (score, {"name": column["name"], "reason": f"{levels} different values; {' and '.join(said)}"})
     return None if best is None else best[1]

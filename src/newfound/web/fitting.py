@@ -87,7 +87,7 @@ def update(tell: Tell, *, folder: str, path: str, name: str, options: Facts) -> 
     with _noted() as notes:
         told = model.update(source.table, labels)
         codes = label_batch(model, source.table, told).codes
-    facts = {name: one for name, one in told.to_dict().items() if name != "labels"}
+    facts = {name: fact for name, fact in told.to_dict().items() if name != "labels"}
     _write(here, source, options, model, codes, progress, notes, {"rehearsal": None, "update": facts})
     return _summary(here)
 
@@ -162,7 +162,9 @@ def _write(
             "n_known_classes": len(model.known_classes_),
             "n_novel_classes": len(model.novel_classes_),
             "notes": [
-                *dict.fromkeys([*(in_words(one, PLACES) for one in (*source.file.notes, *source.target.notes)), *notes])
+                *dict.fromkeys(
+                    [*(in_words(note, PLACES) for note in (*source.file.notes, *source.target.notes)), *notes]
+                )
             ],
             "more": more,
         }
@@ -198,7 +200,7 @@ def _rehearsed(source: Source, opened: Opened, hidden: list[str]) -> Facts:
     scores = novel_scores(source.truth[rows].astype(str), found.codes.astype(np.int64))
     return {
         "scores": {name: float(value) for name, value in scores.items()},
-        "table": [{"hidden": one, "found": other, "rows": n} for (one, other), n in together.most_common()],
+        "table": [{"hidden": hidden, "found": other, "rows": n} for (hidden, other), n in together.most_common()],
     }
 
 

@@ -158,4 +158,4 @@ class Opened:
         more = {"revision": revision, "workbench": facts["workbench"]}
         write_json(place / f"sections-{revision}.json", {**plain(fragments(facts)), **more})
         write_json(place / f"report-{revision}.json", facts)
-        write_json(place / f"facts-{revision}.json", {name: one for name, one in facts.items() if name != "map"})
+        write_json(place / f"facts-{revision}.json", {name: fact for name, fact in facts.items() if name != "map"})

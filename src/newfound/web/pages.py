@@ -11,13 +11,13 @@ def api_page(openapi: dict[str, Any]) -> str:
     """Return a page that lists what the interface can do."""
     rows = []
     for path, methods in openapi["paths"].items():
-        for method, one in methods.items():
-            body = one.get("requestBody", {}).get("content", {})
+        for method, operation in methods.items():
+            body = operation.get("requestBody", {}).get("content", {})
             given = ", ".join(_named(content.get("schema", {})) for content in body.values())
-            answer = next((code for code in one["responses"] if code.startswith("2")), "")
-            content = one["responses"].get(answer, {}).get("content", {})
+            answer = next((code for code in operation["responses"] if code.startswith("2")), "")
+            content = operation["responses"].get(answer, {}).get("content", {})
             returned = ", ".join(_named(found.get("schema", {})) for found in content.values())
-            cells = (method.upper(), path, one.get("description", one.get("summary", "")), given, returned)
+            cells = (method.upper(), path, operation.get("description", operation.get("summary", "")), given, returned)
             rows.append(tag("tr", *(tag("td", cell) for cell in cells)))
     heading = tag("tr", *(tag("th", text) for text in ("method", "path", "does", "takes", "returns")))
     about = tag("p", "The whole description, for programs: ", tag("a", "/api/openapi.json", href="/api/openapi.json"))

@@ -77,5 +77,5 @@ def _named(parameter: Parameter) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} as {one}" for key, one in value.items())
+        return ", ".join(f"{key} as {part}" for key, part in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -67,7 +67,7 @@ def _check(wanted: schemas.RunRequest, table: Record) -> None:
     """Refuse at once what a worker would refuse later."""
     if wanted.method not in registered():
         raise RefusedError(400, f"There is no method {wanted.method!r}; use one of {', '.join(registered())}.")
-    names = {one["name"] for one in read_json(table["folder"] / COLUMNS)["columns"]}
+    names = {column["name"] for column in read_json(table["folder"] / COLUMNS)["columns"]}
     for name in (wanted.target, *wanted.ignore, *wanted.kinds):
         if name not in names:
             raise RefusedError(400, f"The table has no column {name!r}.")
@@ -75,14 +75,14 @@ def _check(wanted: schemas.RunRequest, table: Record) -> None:
         raise RefusedError(400, "The column of the classes cannot be ignored as well.")
     if wanted.time_limit is not None and wanted.method != "auto":
         raise RefusedError(400, "Only the method auto has a time limit.")
-    knobs = next(one.knobs for one in discoverers() if one.method == wanted.method)
+    knobs = next(discoverer.knobs for discoverer in discoverers() if discoverer.method == wanted.method)
     for name in wanted.settings:
         if name not in {knob.name for knob in knobs}:
             raise RefusedError(400, f"{wanted.method} has no setting {name!r} here.")
 
 
 def _method_name(method: str) -> str:
-    return next(one.name for one in discoverers() if one.method == method)
+    return next(discoverer.name for discoverer in discoverers() if discoverer.method == method)
 
 
 @router.get("", response_model=list[schemas.Run])

@@ -88,10 +88,10 @@ def open_source(path: str, name: str, options: dict[str, Any], folder: Path) -> 
     """
     file = read(path, name)
     ignored = list(options["ignore"])
-    for one in ignored:
-        file.place(one, Parameter("ignore", one))
-    for one, kind in options["kinds"].items():
-        file.place(one, Parameter("kinds", {one: kind}))
+    for column in ignored:
+        file.place(column, Parameter("ignore", column))
+    for column, kind in options["kinds"].items():
+        file.place(column, Parameter("kinds", {column: kind}))
     if options["target"] is None:  # a batch without labels
         nothing = np.full(file.n_rows, None, dtype=object)
         target = Target("", nothing)
@@ -110,10 +110,10 @@ def open_source(path: str, name: str, options: dict[str, Any], folder: Path) -> 
         absent = sorted(hidden - set(target.counts))
         if absent:
             raise InputError(f"Got {absent[0]!r} as a class to hide, but no row has that label.", parameter="hide")
-        labels = np.array([None if one in hidden else one for one in target.labels], dtype=object)
+        labels = np.array([None if label in hidden else label for label in target.labels], dtype=object)
         target = Target(target.name, labels, target.notes)
     table = file.table(ignored)
-    kinds = {one: kind for one, kind in options["kinds"].items() if one in table.columns}
+    kinds = {column: kind for column, kind in options["kinds"].items() if column in table.columns}
     return Source(file, table, target, truth, kinds)
 
 

@@ -97,7 +97,7 @@ class Store:
 
     def table_of_example(self, name: str) -> Record | None:
         """Return an example that was asked for before."""
-        return next((one for one in self.tables() if one["facts"].get("example") == name), None)
+        return next((table for table in self.tables() if table["facts"].get("example") == name), None)
 
     def n_tables(self) -> int:
         """Count all tables, also those that are on their way."""
@@ -146,7 +146,7 @@ class Store:
     def change_run(self, id_: str, **columns: Any) -> None:
         """Change some columns of a run."""
         assert columns.keys() <= {"title", "status", "started", "finished", "error", "facts"}
-        values = [_to_json(one) if isinstance(one, dict) else one for one in columns.values()]
+        values = [_to_json(value) if isinstance(value, dict) else value for value in columns.values()]
         names = ", ".join(f"{name}=?" for name in columns)
         self._index.execute(f"UPDATE runs SET {names} WHERE id=?", (*values, id_))  # noqa: S608 - names are ours
 
@@ -175,9 +175,9 @@ class Store:
         self._index.execute("DELETE FROM tables WHERE ready=0")
         for name in (_TABLES, _RUNS):
             there = {row[0] for row in self._index.execute(f"SELECT id FROM {name}")}  # noqa: S608 - names are ours
-            for one in os.scandir(self.folder / name):
-                if one.name not in there and one.is_dir(follow_symlinks=False):
-                    shutil.rmtree(one.path, ignore_errors=True)
+            for entry in os.scandir(self.folder / name):
+                if entry.name not in there and entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
 
 
 RESULT = "result"

@@ -80,7 +80,7 @@ def _keep(file: UploadFile, path: Path) -> int:
 @router.post("/example", response_model=schemas.Table, status_code=201)
 async def example(bench: TheBench, wanted: schemas.ExampleRequest) -> Any:
     """Get an example that comes with the workbench; the same again where it is there already."""
-    found = next((one for one in EXAMPLES if one.name == wanted.name), None)
+    found = next((example for example in EXAMPLES if example.name == wanted.name), None)
     if found is None:
         raise RefusedError(404, "There is no such example.")
     there = bench.store.table_of_example(found.name)
@@ -147,7 +147,7 @@ async def columns(
     facts = await run_in_threadpool(read_json, found["folder"] / COLUMNS)
     about: Any = {"target": None, "target_problem": None}
     if target is not None:
-        about = await _target(bench, found, [one["name"] for one in facts["columns"]], target, mark)
+        about = await _target(bench, found, [column["name"] for column in facts["columns"]], target, mark)
     # There may be thousands of columns, and the worker has checked them: meanwhile others are answered.
     return await run_in_threadpool(JSONResponse, {**facts, **about})
 

@@ -117,7 +117,7 @@ def rows(_: Tell, *, folder: str, path: str, name: str, options: Facts, rows: li
     beyond = [row for row in rows if row >= n]
     if beyond:
         raise InputError(f"Got row {beyond[0]}, but the table has {n:,} rows.", parameter="rows")
-    cells = [[_cell(one) for one in _some(column, rows)] for column in file.columns]
+    cells = [[_cell(cell) for cell in _some(column, rows)] for column in file.columns]
     return {
         "columns": list(file.names),
         "rows": [
@@ -156,7 +156,7 @@ def column(_: Tell, *, folder: str, path: str, name: str, options: Facts, index:
     if index >= len(file.names):
         raise InputError(f"Got column {index}, but the table has {len(file.names):,} columns.", parameter="index")
     wanted = file.names[index]
-    without = [one for one in file.names if one != wanted]
+    without = [name for name in file.names if name != wanted]
     if wanted in file.row_numbers:
         raise InputError(f"{wanted} holds row numbers.", parameter="index")
     values = opened.source.table.columns.get(wanted)
@@ -207,11 +207,11 @@ def suggest(_: Tell, *, folder: str, path: str, name: str, options: Facts) -> Fa
             "merges": [{**pair, "first": text_of(pair["first"]), "second": text_of(pair["second"])} for pair in merges],
             "rows": [
                 {
-                    **{name: one[name] for name in ("row", "probability", "stands_for", "reason")},
-                    "class_name": text_of(one["class"]),
-                    "second": None if one["second"] is None else text_of(one["second"]),
+                    **{name: row[name] for name in ("row", "probability", "stands_for", "reason")},
+                    "class_name": text_of(row["class"]),
+                    "second": None if row["second"] is None else text_of(row["second"]),
                 }
-                for one in advised
+                for row in advised
             ],
         }
     )
@@ -240,9 +240,9 @@ def next_round(_: Tell, *, folder: str, path: str, name: str, options: Facts, fr
     from newfound.tables.cells import is_missing, text_of
 
     opened = _opened(folder, path, name, options)
-    accepted = [class_named(one, opened.model) for one in sorted(opened.accepted)]
+    accepted = [class_named(name, opened.model) for name in sorted(opened.accepted)]
     labels = opened.model.to_labels(opened.reading, opened.answered(), accept=accepted).tolist()
-    texts = [None if is_missing(one) or one == -1 else text_of(one) for one in labels]
+    texts = [None if is_missing(label) or label == -1 else text_of(label) for label in labels]
     if all(text is not None for text in texts):
         raise InputError(
             "Every row has a class now, so there is nothing left to search. Export the labels, or accept fewer classes."
