@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi import Path as PathPart
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, JSONResponse, Response
 
 from newfound.registry import registered
 from newfound.web import schemas
@@ -19,6 +19,7 @@ from newfound.web.table_routes import COLUMNS, TheBench
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
+_READ_AT_ONCE = 1 << 20  # bytes that are read sooner than another thread would begin to
 _WORKING = ("queued", "running")
 _EXPORTS = {
     "labels": ("labels.csv", "text/csv"),
@@ -140,7 +141,7 @@ async def remove(bench: TheBench, run: schemas.Id) -> None:
 
 
 @router.get("/{run}/facts", responses={200: _PIECES})
-async def facts(bench: TheBench, run: schemas.Id) -> FileResponse:
+async def facts(bench: TheBench, run: schemas.Id) -> Response:
     """Return what the report says of the run (`newfound.report_facts`), without the map.
 
     Of the revision ``workbench.revision``, which may be behind that of the run for a while.
@@ -151,7 +152,7 @@ async def facts(bench: TheBench, run: schemas.Id) -> FileResponse:
 
 
 @router.get("/{run}/sections", responses={200: _PIECES})
-async def sections(bench: TheBench, run: schemas.Id) -> FileResponse:
+async def sections(bench: TheBench, run: schemas.Id) -> Response:
     """Return the parts of the report: texts, and cards and charts as pieces of HTML, of the revision of the facts."""
     found = bench.finished(run)
     revision = facts_revision(found["folder"], Curated(found["folder"]))
@@ -168,20 +169,22 @@ async def curves(bench: TheBench, run: schemas.Id) -> Any:
 
 
 @router.get("/{run}/map", responses={200: _PIECES})
-async def map_(bench: TheBench, run: schemas.Id) -> FileResponse:
+async def map_(bench: TheBench, run: schemas.Id) -> Response:
     """Return where rows lie on the map, and the class, probability (0 to 1000) and label of each."""
     found = bench.finished(run)
     return _piece(state_file(found["folder"], "map", Curated(found["folder"]).revision))
 
 
-def _piece(path: Path | None) -> FileResponse:
+def _piece(path: Path | None) -> Response:
     if path is None:
         raise RefusedError(404, "This is not there.")
-    return FileResponse(path, media_type="application/json")
+    if path.stat().st_size > _READ_AT_ONCE:
+        return FileResponse(path, media_type="application/json")
+    return Response(path.read_bytes(), media_type="application/json")
 
 
-@router.get("/{run}/columns/{index}", response_class=FileResponse, responses={200: {"model": schemas.ColumnValues}})
-async def column(bench: TheBench, run: schemas.Id, index: Annotated[int, PathPart(ge=0, lt=2**31)]) -> FileResponse:
+@router.get("/{run}/columns/{index}", response_class=JSONResponse, responses={200: {"model": schemas.ColumnValues}})
+async def column(bench: TheBench, run: schemas.Id, index: Annotated[int, PathPart(ge=0, lt=2**31)]) -> Response:
     """Return the cells of a column in the order of the map."""
     found = bench.finished(run)
     place = state_file(found["folder"], f"column-{index}", Curated(found["folder"]).revision)

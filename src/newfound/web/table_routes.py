@@ -27,7 +27,7 @@ _MOST_TARGETS = 50  # of a table, about which is kept what was asked
 router = APIRouter(prefix="/api/tables", tags=["tables"])
 
 
-def the_bench(request: Request) -> Bench:
+async def the_bench(request: Request) -> Bench:  # not a plain function, which would be called in another thread
     """Return the state of the server."""
     bench: Bench = request.app.state.bench
     return bench
