@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import inspect
+from typing import get_args
 
 from newfound.registry import BUILT_IN
+from newfound.tables.schema import KINDS
+from newfound.web import schemas
 from newfound.web.catalogue import discoverers
 
 
@@ -19,3 +22,7 @@ def test_knobs_are_parameters_with_their_defaults() -> None:
             assert knob.low is not None
             assert knob.high is not None
             assert knob.low <= float(knob.default or 0) <= knob.high
+
+
+def test_kinds_of_columns_are_those_of_tables() -> None:
+    assert get_args(schemas.Kind) == KINDS

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from newfound.plain import printable
-from newfound.tables.schema import Kind
 
 
 def _on_one_line(text: str) -> str:
@@ -26,6 +25,8 @@ NewName = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterV
 
 Title = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_on_one_line)]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
+# those of newfound.tables.schema, whose imports the server must not wait for
+Kind = Literal["numeric", "categorical", "boolean", "date", "time", "ignored"]
 Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupted"]
 Row = Annotated[int, Field(ge=0, lt=2**31)]
 
