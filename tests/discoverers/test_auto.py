@@ -118,7 +118,7 @@ def test_known_classes_that_say_little_are_warned_of(monkeypatch: pytest.MonkeyP
     X, y, _ = blobs()
     for evidence, words in (
         (Evidence(n_folds=8, accuracy=found), "the known classes say little about how the novel ones differ"),
-        (Evidence(), "too few rows, or there was no time, to hide known classes"),
+        (Evidence(), "too few rows, or too little time, to test the candidates on hidden classes"),
     ):
         monkeypatch.setattr(chooser, "gather_evidence", lambda *args, told=evidence, **settings: told)
         with pytest.warns(UserWarning, match=words):

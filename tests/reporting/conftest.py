@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 import newfound as nf
 from newfound.reporting import write_report
 from newfound.reporting.facts import report_facts
-from tests.reporting.browsers import launched
 
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
 
@@ -73,9 +71,3 @@ def numeric() -> Case:
 @pytest.fixture(scope="session")
 def mixed_file(mixed: Case, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_report(mixed.model, mixed.X, mixed.y, tmp_path_factory.mktemp("report") / "mixed.html", title=HOSTILE)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    with launched() as found:
-        yield found

@@ -71,7 +71,7 @@ def marks(page: Any) -> list[int]:
     """The classes that are drawn in their full colour: most of their marks have it in the middle."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     data = data_of(page)
-    spots = [[*in_map(page, i), data["map"]["classes"][i]] for i in range(len(data["map"]["rows"]))]
+    spots = [[*place, code] for place, code in zip(in_map(page), data["map"]["classes"], strict=True)]
     names = ["--known-mark" if not one["novel"] else f"--{one['colour']}" for one in data["classes"]]
     found: list[int] = page.evaluate(PAINTED, [spots, names])
     return found
@@ -94,18 +94,19 @@ PAINTED = """([spots, names]) => {
 }"""
 
 
-def in_map(page: Any, i: int) -> tuple[float, float]:
-    """Where the mark of the i-th row is inside the frame of the map, in pixels."""
+def in_map(page: Any) -> list[tuple[float, float]]:
+    """Where the marks are inside the frame of the map, in pixels."""
     data = data_of(page)["map"]
-    width, height = page.locator("#map").evaluate("one => [one.clientWidth, one.clientHeight]")
-    return 26 + data["x"][i] / 1e4 * (width - 52), 26 + (1 - data["y"][i] / 1e4) * (height - 52)
+    width, height = page.locator("#map").evaluate("map => [map.clientWidth, map.clientHeight]")
+    places = zip(data["x"], data["y"], strict=True)
+    return [(26 + x / 1e4 * (width - 52), 26 + (1 - y / 1e4) * (height - 52)) for x, y in places]
 
 
 def place_of(page: Any, i: int) -> tuple[float, float]:
     """The same in pixels of the window."""
     page.locator("#map").scroll_into_view_if_needed()
     box = page.locator("#map > canvas").first.bounding_box()
-    x, y = in_map(page, i)
+    x, y = in_map(page)[i]
     return box["x"] + x, box["y"] + y
 
 

@@ -51,8 +51,12 @@ def test_nothing_speaks_against_a_clear_choice() -> None:
             ranking(FOUND, within=0.8, evidence=Evidence(8, trust_in_information=1.0, within=0.95)),
             "less apart than the known ones (80% of the nearest rows are of the same class, 95% for known classes)",
         ),
-        ({}, ranking(FOUND, is_holes=True), "the rows in which one column has no value"),
-        ({}, ranking(FOUND, evidence=Evidence()), "too few rows, or there was no time, to hide known classes"),
+        ({}, ranking(FOUND, is_holes=True), "almost only of rows in which one column is empty"),
+        (
+            {},
+            ranking(FOUND, evidence=Evidence()),
+            "too few rows, or too little time, to test the candidates on hidden classes",
+        ),
         ({}, ranking(np.arange(40)), "the best candidates disagree (confidence 0.05)"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from newfound.reporting.figures import N_LOOKS, looks, outlines
-from tests.reporting.browsers import launched
+from tests.browsers import launched
 from tests.web.fake_bench import FakeBench
 
 N_ROWS = 100_000

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.reporting.browsers import launched
+from tests.browsers import launched
 from tests.web.served import served
 
 _WINDOWS: dict[str, dict[str, Any]] = {

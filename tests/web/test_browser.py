@@ -11,18 +11,11 @@ import pandas as pd
 import pytest
 
 from newfound.cli.app import run as run_command
-from tests.reporting.browsers import launched
 from tests.reporting.conftest import HOSTILE, mixed_table
 from tests.web.frames import frames_a_second
 from tests.web.served import served
 
 SOON = 60_000  # milliseconds, on a machine that has other things to do
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

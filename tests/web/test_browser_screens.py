@@ -15,7 +15,6 @@ from newfound.reporting import report_facts
 from newfound.reporting.figures import outlines
 from newfound.reporting.fragments import fragments
 from newfound.web.catalogue import EXAMPLES, discoverers
-from tests.reporting.browsers import launched
 from tests.reporting.conftest import HOSTILE, mixed_table
 from tests.reporting.test_browser import CONTRAST
 from tests.web.fake_bench import FakeBench
@@ -33,12 +32,6 @@ SCREENS = {
 NOVEL = [f"<b>{HOSTILE}</b>", "second"]
 
 Open = Callable[..., FakeBench]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

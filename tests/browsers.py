@@ -30,3 +30,10 @@ def launched() -> Iterator[Any]:
             pytest.skip(f"no browser can be started ({problem}): playwright install chromium, or apt install chromium")
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One browser for all tests of a process, in which playwright cannot be started twice."""
+    with launched() as found:
+        yield found
