@@ -119,7 +119,7 @@ def test_the_library_never_speaks_of_options() -> None:
         "web/",
         "reporting/method.py",
         "reporting/assets.py",
-    )  # commands on purpose, and names of styles
+    )  # commands, and names of styles
     found = {}
     for path in package.rglob("*.py"):
         name = path.relative_to(package).as_posix()
