@@ -37,8 +37,11 @@ def interrupt_when(happened: Callable[[], bool], call: Callable[[], Any]) -> Non
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     thread = threading.Thread(target=press)
+    # Programs that ran in this process before, such as notebooks, may have left a handler of their own.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     thread.start()
     try:
         call()
     finally:
         thread.join()
+        signal.signal(signal.SIGINT, before)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from newfound.deadline import NEVER, Deadline
 from newfound.discoverers import preparation
 from newfound.discoverers.auto import AutoDiscoverer
 from newfound.discoverers.base import BaseDiscoverer
@@ -85,14 +86,16 @@ class _RouterOnce:
         self.saved = 0.0  # seconds, by all answers that were there already
         self._answers: dict[str, tuple[Routing, Any, float]] = {}
 
-    def __call__(self, task: DiscoveryTask, mode: Mode, rng: np.random.RandomState) -> Routing:
+    def __call__(
+        self, task: DiscoveryTask, mode: Mode, rng: np.random.RandomState, deadline: Deadline = NEVER
+    ) -> Routing:
         if mode in self._answers:
             routing, state, seconds = self._answers[mode]
             rng.set_state(state)  # what is drawn next is what a fit of its own would draw
             self.saved += seconds
             return routing
         start = time.perf_counter()
-        routing = route(task, mode, rng)
+        routing = route(task, mode, rng, deadline)
         self._answers[mode] = routing, rng.get_state(), time.perf_counter() - start
         return routing
 
