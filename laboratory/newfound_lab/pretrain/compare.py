@@ -20,7 +20,6 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from newfound import AutoDiscoverer, InContextDiscoverer, KMeansDiscoverer, WhitenedKMeans
@@ -28,8 +27,6 @@ from newfound.discoverers import auto
 from newfound.metrics import open_world_scores
 from newfound_lab.pretrain.problems import Problem, load_problems
 from newfound_lab.pretrain.tables import as_table
-
-Labels = NDArray[np.int64]
 
 _HELD_OUT = 0.25
 _N_TREES = 200
@@ -44,7 +41,7 @@ class _PortfolioAlone:
         """Leave the choice to the portfolio."""
 
 
-def _portfolio(k: int) -> AutoDiscoverer:
+def _told_novel(k: int) -> AutoDiscoverer:
     return AutoDiscoverer(k, unlabelled="novel", random_state=0)
 
 
@@ -52,15 +49,15 @@ _PURE: dict[str, Callable[[int], Any]] = {
     "k-means": lambda k: KMeansDiscoverer(k, random_state=0),
     "whitened": lambda k: WhitenedKMeans(k, unlabelled="novel", random_state=0),
     "in context": lambda k: InContextDiscoverer(k, unlabelled="novel", random_state=0),
-    "auto": lambda k: AutoDiscoverer(k, unlabelled="novel", random_state=0),
+    "auto": _told_novel,
     "auto, finds out": lambda k: AutoDiscoverer(k, random_state=0),
-    "portfolio": _portfolio,
+    "portfolio": _told_novel,
 }
 _MIXED: dict[str, Callable[[int], Any]] = {
     "whitened, finds out": lambda k: WhitenedKMeans(k, unlabelled="auto", random_state=0),
     "in context, finds out": lambda k: InContextDiscoverer(k, unlabelled="auto", random_state=0),
     "auto, finds out": lambda k: AutoDiscoverer(k, random_state=0),
-    "auto, oracle router": lambda k: AutoDiscoverer(k, unlabelled="novel", random_state=0),
+    "auto, oracle router": _told_novel,
 }
 
 
@@ -84,7 +81,7 @@ def measure(problem: Problem, method: str) -> dict[str, Any]:
     seconds = time.process_time()
     with patch.object(auto, "LearnedChooser", _PortfolioAlone) if method == "portfolio" else nullcontext():
         answer = _behind_oracle if method == "auto, oracle router" else _alone
-        found, new, facts = answer(model, table, labels, truth, out, problem)
+        found, new, facts = answer(model, table, out, problem)
     line = {"problem": problem.name, "method": method, "cpu": round(time.process_time() - seconds, 2), **facts}
     known = np.unique(labels[labels >= 0]).astype(str)
     free = ~out & (labels < 0)
@@ -97,8 +94,9 @@ def measure(problem: Problem, method: str) -> dict[str, Any]:
     return line
 
 
-def _alone(model: Any, table: Any, labels: Labels, truth: Labels, out: Any, problem: Problem) -> Any:
+def _alone(model: Any, table: Any, out: Any, problem: Problem) -> Any:
     """Fit a discoverer on the rows not held out; in a pure problem it is told which of the others are novel."""
+    labels = problem.labels
     model.fit(table[~out], labels[~out])
     new = model.predict(table[out]).astype(str)
     if not problem.mixed:
@@ -112,9 +110,9 @@ def _alone(model: Any, table: Any, labels: Labels, truth: Labels, out: Any, prob
     return model.labels_[labels[~out] < 0].astype(str), new, facts
 
 
-def _behind_oracle(model: Any, table: Any, labels: Labels, truth: Labels, out: Any, problem: Problem) -> Any:
+def _behind_oracle(model: Any, table: Any, out: Any, problem: Problem) -> Any:
     """Let a discoverer see the novel rows alone; rows of known classes are told by a forest."""
-    rows = problem.values.copy()
+    labels, rows = problem.labels, problem.values.copy()
     rows[np.isnan(rows)] = -1e3  # forests take what is missing for a small number
     forest = ExtraTreesClassifier(_N_TREES, random_state=0).fit(
         rows[~out & (labels >= 0)], labels[~out & (labels >= 0)]

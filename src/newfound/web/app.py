@@ -53,7 +53,7 @@ def create_app(folder: Path | str, *, access: Access | None = None, limits: Limi
             await bench.close()
 
     errors: dict[int | str, dict[str, Any]] = {
-        code: {"model": schemas.ErrorAnswer, "description": "RefusedError, with a reason"}
+        code: {"model": schemas.ErrorAnswer, "description": "Refused, with a reason"}
         for code in (400, 401, 403, 404, 409, 413, 421, 422, 429, 503)
     }
     app = FastAPI(

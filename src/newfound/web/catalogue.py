@@ -24,6 +24,17 @@ _SELF_TRAINING = Knob(
 )
 
 
+def _neighbors(default: int) -> Knob:
+    return Knob(
+        name="n_neighbors",
+        kind="whole",
+        default=default,
+        low=1,
+        high=500,
+        help="Similar rows to which each row is joined.",
+    )
+
+
 def _members(default: int) -> Knob:
     return Knob(name="n_members", kind="whole", default=default, low=1, high=50, help=_MEMBERS)
 
@@ -77,16 +88,7 @@ _SUMMARIES: dict[str, tuple[str, str, list[Knob]]] = {
     "ncd_spectral": (
         "NCD spectral",
         "Follows chains of similar rows, and joins only rows that may share a class. For classes of any shape.",
-        [
-            Knob(
-                name="n_neighbors",
-                kind="whole",
-                default=30,
-                low=1,
-                high=500,
-                help="Similar rows to which each row is joined.",
-            )
-        ],
+        [_neighbors(30)],
     ),
     "whitened_kmeans": (
         "Whitened k-means",
@@ -112,16 +114,7 @@ _SUMMARIES: dict[str, tuple[str, str, list[Knob]]] = {
     "spectral": (
         "Spectral",
         "Follows chains of similar rows. Needs no known class.",
-        [
-            Knob(
-                name="n_neighbors",
-                kind="whole",
-                default=10,
-                low=1,
-                high=500,
-                help="Similar rows to which each row is joined.",
-            )
-        ],
+        [_neighbors(10)],
     ),
 }
 
