@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,20 +18,13 @@ from fastapi.testclient import TestClient
 
 from newfound.web.curating import Curated
 from newfound.web.store import RESULT, Store, write_json
+from tests.processes import is_alive, wait_for
 from tests.web.conftest import LIMITS, client_of, ended, uploaded
+from tests.web.served import started
 
 pytestmark = pytest.mark.xdist_group("workbench")  # whose workers take seconds to start
 SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 20}}
 QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
-
-
-def until(found: Callable[[], Any], seconds: float = 90) -> Any:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := found():
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not come")
 
 
 def is_working(client: Any, run: str) -> bool:
@@ -44,7 +35,7 @@ def test_a_worker_that_is_killed_is_told_on_its_run_alone(client: TestClient, or
     jobs = client.app.state.bench.jobs  # type: ignore[attr-defined]
     before = {run["id"]: run["status"] for run in client.get("/api/runs").json()}
     run = client.post("/api/runs", json={"table": orchard["id"], **SLOW}).json()["id"]
-    until(lambda: is_working(client, run))
+    wait_for(lambda: is_working(client, run))
     os.kill(jobs.processes[run], signal.SIGKILL)
     found = ended(client, run)
     assert found["status"] == "failed"
@@ -90,18 +81,13 @@ def test_undone_steps_are_forgotten_and_no_revision_returns(tmp_path: Path) -> N
 
 @contextlib.contextmanager
 def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]:
-    command = [sys.executable, "-m", "newfound", "serve", "--port", "0", "--workdir", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            found = re.search(r"http://127.0.0.1:\d+", line)
-            assert found is not None, line
-            with httpx.Client(base_url=found[0], headers={"X-Newfound": "1"}, timeout=60) as client:
-                until(lambda: answers(client))
-                yield process, client
-        finally:
-            process.kill()
+    """Start a workbench, and wait until it answers a client."""
+    with (
+        started(folder) as (process, address),
+        httpx.Client(base_url=address, headers={"X-Newfound": "1"}, timeout=60) as client,
+    ):
+        wait_for(lambda: answers(client))
+        yield process, client
 
 
 def answers(client: httpx.Client) -> bool:
@@ -115,13 +101,6 @@ def children(process: int) -> list[int]:
     return [int(one) for one in found.stdout.split()]
 
 
-def is_alive(process: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 def test_a_server_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path) -> None:
@@ -133,11 +112,11 @@ def test_a_server_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path)
         assert b"fig" in labels
         cut = client.post("/api/runs", json={"table": table, **SLOW}).json()["id"]
         waiting = client.post("/api/runs", json={"table": table, **QUICK}).json()["id"]
-        until(lambda: is_working(client, cut))
+        wait_for(lambda: is_working(client, cut))
         workers = children(process.pid)
         assert workers
         process.kill()
-    until(lambda: not any(is_alive(one) for one in workers))
+    wait_for(lambda: not any(is_alive(one) for one in workers))
     with served(tmp_path) as (_, client):
         status = {run["id"]: run["status"] for run in client.get("/api/runs").json()}
         assert status == {done: "done", cut: "interrupted", waiting: "interrupted"}
@@ -146,7 +125,7 @@ def test_a_server_that_is_killed_loses_nothing_that_was_finished(tmp_path: Path)
         assert client.post(f"/api/runs/{waiting}/again").json()["status"] == "queued"
         assert ended(client, waiting)["status"] == "done"
         assert client.post(f"/api/runs/{cut}/again").json()["status"] == "queued"
-        until(lambda: is_working(client, cut))
+        wait_for(lambda: is_working(client, cut))
         assert client.post(f"/api/runs/{cut}/cancel").json()["status"] == "cancelled"
 
 
