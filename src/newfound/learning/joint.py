@@ -14,8 +14,9 @@ from newfound.learning.batches import MixedBatches, passes_over
 from newfound.learning.losses import classification_loss, consistency_loss, pairwise_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import AdamW, adamw
-from newfound.learning.progress import EpochLosses, Progress
+from newfound.learning.progress import Progress
 from newfound.learning.pseudo_labels import cosine_similarities, threshold_pseudo_labels, top_k_pseudo_labels
+from newfound.learning.replay import Replayed
 from newfound.learning.stages import Learner, steps
 from newfound.nn import DiscoveryNetwork, MemberStreams
 
@@ -129,18 +130,23 @@ def train_on_parts(
     optimisers = [classifier] if clusterer is None else [classifier, clusterer]
     passes = passes_over(parts, lambda part, streams: part.batches.epoch(streams), streams)
     learner = Learner({"network": network}, optimisers, streams)
+    pseudo_labels = _pseudo_labeller(settings, device)
+
+    def update(both: Tensor, targets: Tensor, unlabelled: Tensor) -> dict[str, Tensor]:
+        losses = _classification_step(network, both, targets, w1, settings.without, classifier)
+        if clusterer is not None:
+            losses |= _clustering_step(network, unlabelled, w2, pseudo_labels, settings.without, clusterer)
+        return losses
+
+    step = Replayed(update, streams, enabled=progress.peer is None)
     layers = 2 * batches.batch_rows * network.widest_product
     similarities = batches.n_unlabelled**2 * network.n_latent
     with prepared_for(streams.n_members * max(layers, similarities), device):
         for losses, (part, index) in steps(progress, "joint training", settings.epochs, passes, learner):
             both, codes = part.views.pair(index, streams), part.codes[index]
-            targets = torch.where(codes < 0, bucket, codes)
-            _classification_step(network, both, targets, w1, settings.without, classifier, losses)
-            if clusterer is not None:
-                b, first = index.shape[1], part.batches.n_labelled
-                unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
-                pseudo_labels = _pseudo_labeller(settings, part.batches.n_unlabelled, device)
-                _clustering_step(network, unlabelled, w2, pseudo_labels, settings.without, clusterer, losses)
+            b, first = index.shape[1], part.batches.n_labelled
+            unlabelled = torch.cat([both[:, first:b], both[:, b + first :]], dim=1)
+            losses.add(**step(both, torch.where(codes < 0, bucket, codes), unlabelled))
 
 
 def _classification_step(
@@ -150,8 +156,7 @@ def _classification_step(
     w1: Tensor,
     without: frozenset[str],
     optimiser: AdamW,
-    losses: EpochLosses,
-) -> None:
+) -> dict[str, Tensor]:
     """Update encoder and classification head by equation (8); ``both`` is (n_members, 2b, d), rows then views."""
     logits, view_logits = network.classification(network.encoder(both)).chunk(2, dim=1)
     parts: dict[str, tuple[Tensor, Tensor]] = {}
@@ -159,7 +164,7 @@ def _classification_step(
         parts["cross_entropy"] = w1, classification_loss(logits, targets)
     if "mse" not in without:
         parts["classification_consistency"] = 1 - w1, consistency_loss(logits, view_logits)
-    _update(optimiser, parts, losses)
+    return _update(optimiser, parts)
 
 
 def _clustering_step(
@@ -169,8 +174,7 @@ def _clustering_step(
     pseudo_labels: Callable[[Tensor], Tensor],
     without: frozenset[str],
     optimiser: AdamW,
-    losses: EpochLosses,
-) -> None:
+) -> dict[str, Tensor]:
     """Update encoder and clustering head by equation (9); ``both`` is (n_members, 2b, d), rows then views."""
     assert network.clustering is not None
     latent = network.encoder(both)
@@ -181,24 +185,29 @@ def _clustering_step(
         parts["pairwise"] = w2, pairwise_loss(torch.softmax(logits, dim=-1), positive)
     if "mse" not in without:
         parts["clustering_consistency"] = 1 - w2, consistency_loss(logits, view_logits)
-    _update(optimiser, parts, losses)
+    return _update(optimiser, parts)
 
 
-def _pseudo_labeller(settings: JointSettings, b: int, device: torch.device) -> Callable[[Tensor], Tensor]:
+def _pseudo_labeller(settings: JointSettings, device: torch.device) -> Callable[[Tensor], Tensor]:
     """How similarities (n_members, b, b) become pairwise pseudo labels."""
     if settings.threshold is not None:
         threshold = torch.as_tensor(settings.threshold, device=device).view(-1, 1, 1)
         return lambda similarities: threshold_pseudo_labels(similarities, threshold)
     given = settings.n_positives
-    k = [min(count, b - 1) for count in given] if isinstance(given, Sequence) else min(given, b - 1)
-    return lambda similarities: top_k_pseudo_labels(similarities, k)
+
+    def choose(similarities: Tensor) -> Tensor:
+        most = similarities.shape[1] - 1
+        k = [min(count, most) for count in given] if isinstance(given, Sequence) else min(given, most)
+        return top_k_pseudo_labels(similarities, k)
+
+    return choose
 
 
-def _update(optimiser: AdamW, parts: dict[str, tuple[Tensor, Tensor]], losses: EpochLosses) -> None:
-    """One optimiser step on the weighted sum of the losses; none where every loss was left out."""
+def _update(optimiser: AdamW, parts: dict[str, tuple[Tensor, Tensor]]) -> dict[str, Tensor]:
+    """One optimiser step on the weighted sum of the losses; none where every loss was left out. Returns the losses."""
     if not parts:
-        return
+        return {}
     optimiser.zero_grad()
     torch.stack([weight * loss for weight, loss in parts.values()]).sum().backward()
     optimiser.step()
-    losses.add(**{name: loss for name, (_, loss) in parts.items()})
+    return {name: loss for name, (_, loss) in parts.items()}

@@ -14,10 +14,11 @@ from newfound.learning.losses import vime_losses
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.replay import Replayed
 from newfound.learning.stages import Learner, steps
 from newfound.nn import MemberStreams, PackedLinear
 
-_AHEAD = 1 << 15  # numbers of a member that are corrupted at a time
+_AHEAD = {"cpu": 1 << 15, "cuda": 1 << 20}  # numbers of a member that are corrupted at a time
 
 
 @dataclass(frozen=True)
@@ -83,23 +84,28 @@ def pretrain(
     optimiser = adamw([*encoder.parameters(), *heads.parameters()], settings.learning_rate)
 
     def epoch(part: Tensor, streams: MemberStreams) -> Iterator[Tensor]:
-        together = max(1, _AHEAD // (rows_in_batch(part.shape[0], settings.batch_size) * d))
+        together = max(1, _AHEAD[device.type] // (rows_in_batch(part.shape[0], settings.batch_size) * d))
         return shuffled_batches(part.shape[0], settings.batch_size, streams, together=together)
 
     passes = passes_over(parts, epoch, streams)
     learner = Learner({"encoder": encoder, "heads": heads}, [optimiser], streams)
+
+    def update(batch: Tensor, corrupted: Tensor, mask: Tensor) -> dict[str, Tensor]:
+        latent = encoder(corrupted)
+        reconstruction, mask_loss = vime_losses(mask_estimator(latent), mask, value_estimator(latent), batch)
+        optimiser.zero_grad()
+        # The weight stands on the reconstruction, as in VIME itself and in the paper's published code; equation (1) has
+        # it on the mask.
+        (settings.alpha * reconstruction + mask_loss).sum().backward()
+        optimiser.step()
+        return {"reconstruction": reconstruction, "mask": mask_loss}
+
+    step = Replayed(update, streams, enabled=progress.peer is None)
     encoder.train()
     with prepared_for(streams.n_members * settings.batch_size * d * n_latent, device):
         for losses, (part, index) in steps(progress, "pretraining", settings.epochs, passes, learner):
-            for batch, corrupted, mask in corrupted_batches(index, part, groups, settings, streams):
-                latent = encoder(corrupted)
-                reconstruction, mask_loss = vime_losses(mask_estimator(latent), mask, value_estimator(latent), batch)
-                optimiser.zero_grad()
-                # The weight stands on the reconstruction, as in VIME itself and in the paper's published code;
-                # equation (1) has it on the mask.
-                (settings.alpha * reconstruction + mask_loss).sum().backward()
-                optimiser.step()
-                losses.add(reconstruction=reconstruction, mask=mask_loss)
+            for batch in corrupted_batches(index, part, groups, settings, streams):
+                losses.add(**step(*batch))
 
 
 def corrupted_batches(

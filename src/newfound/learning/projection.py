@@ -16,6 +16,7 @@ from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.replay import Replayed
 from newfound.learning.shards import TensorTask, parts_of
 from newfound.learning.stages import Learner, steps
 from newfound.learning.trainer import PackedTrainer
@@ -76,13 +77,18 @@ class ClassifierTrainer(ProjectionTrainer):
         passes = passes_over(parts_of(tasks, labelled), epoch, streams)
         learner = Learner({"network": network}, [optimiser], streams)
         network.train()
+
+        def update(batch: Tensor, codes: Tensor) -> dict[str, Tensor]:
+            loss = classification_loss(network.classification(network.encoder(batch)), codes)
+            optimiser.zero_grad()
+            loss.sum().backward()
+            optimiser.step()
+            return {"cross_entropy": loss}
+
+        step = Replayed(update, streams, enabled=progress.peer is None)
         with prepared_for(settings.n_members * batch_size * network.widest_product, self.device):
             for losses, (task, index) in steps(progress, "classification", settings["epochs"], passes, learner):
-                loss = classification_loss(network.classification(network.encoder(task.rows[index])), task.codes[index])
-                optimiser.zero_grad()
-                loss.sum().backward()
-                optimiser.step()
-                losses.add(cross_entropy=loss)
+                losses.add(**step(task.rows[index], task.codes[index]))
 
 
 class PBNTrainer(ProjectionTrainer):
@@ -120,14 +126,18 @@ class PBNTrainer(ProjectionTrainer):
         passes = passes_over(parts, lambda part, streams: part[1].epoch(streams), streams)
         learner = Learner({"network": network, "decoder": decoder}, [optimiser], streams)
         network.train()
+
+        def update(batch: Tensor, codes: Tensor) -> dict[str, Tensor]:
+            latent = network.encoder(batch)
+            cross_entropy = classification_loss(network.classification(latent[:, : codes.shape[1]]), codes)
+            reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
+            optimiser.zero_grad()
+            (w * cross_entropy + (1 - w) * reconstruction).sum().backward()
+            optimiser.step()
+            return {"cross_entropy": cross_entropy, "reconstruction": reconstruction}
+
+        step = Replayed(update, streams, enabled=progress.peer is None)
         with prepared_for(n_members * parts[0][1].batch_rows * network.widest_product, device):
             for losses, ((task, batches), index) in steps(progress, "projection", settings["epochs"], passes, learner):
-                batch, labelled = embedding(index, task.rows), index[:, : batches.n_labelled]
-                latent = network.encoder(batch)
-                logits = network.classification(latent[:, : batches.n_labelled])
-                cross_entropy = classification_loss(logits, task.codes[labelled])
-                reconstruction = (decoder(latent) - batch).square().mean(dim=(1, 2))
-                optimiser.zero_grad()
-                (w * cross_entropy + (1 - w) * reconstruction).sum().backward()
-                optimiser.step()
-                losses.add(cross_entropy=cross_entropy, reconstruction=reconstruction)
+                labelled = index[:, : batches.n_labelled]
+                losses.add(**step(embedding(index, task.rows), task.codes[labelled]))

@@ -71,11 +71,8 @@ def threshold_pseudo_labels(similarities: Tensor, threshold: float | Tensor) -> 
 
 def _kth_largest(values: Tensor, k: int | Sequence[int]) -> Tensor:
     """K-th largest value of each last axis, which is kept with length 1; with one k for all members, or one each."""
-    if isinstance(k, Sequence) and values.device.type == "cpu":
-        return torch.cat([_kth_largest(member, rank) for member, rank in zip(values.split(1), k, strict=True)])
     if isinstance(k, Sequence):
-        places = torch.tensor(k, device=values.device).view(-1, 1, 1).expand(-1, values.shape[1], -1) - 1
-        return values.topk(max(k), dim=-1).values.gather(-1, places)
+        return torch.cat([_kth_largest(member, rank) for member, rank in zip(values.split(1), k, strict=True)])
     if values.device.type == "cpu":
         # NumPy's partition is vectorised and several times faster than torch.topk on a CPU.
         place = values.shape[-1] - k

@@ -16,6 +16,7 @@ from newfound.learning.losses import classification_loss
 from newfound.learning.machine import prepared_for
 from newfound.learning.optimisers import adamw
 from newfound.learning.progress import Progress
+from newfound.learning.replay import Replayed
 from newfound.learning.stages import Learner, steps
 from newfound.nn import DiscoveryNetwork, MemberStreams
 
@@ -105,13 +106,16 @@ def train_classifier(
         # All at once, as `Passes` wants it.
         return chain.from_iterable([list(shuffled_batches(n, b, streams)) for _ in range(n_passes)])
 
+    def update(batch: Tensor, classes: Tensor) -> dict[str, Tensor]:
+        loss = classification_loss(network.classification(network.encoder(batch)), classes, settings.smoothing)
+        optimiser.zero_grad()
+        loss.sum().backward()
+        optimiser.step()
+        return {"cross_entropy": loss}
+
+    step = Replayed(update, streams, enabled=progress.peer is None)
     passes, learner = Passes(draw, streams), Learner({"network": network}, [optimiser], streams)
     with prepared_for(streams.n_members * b * network.widest_product, rows.device):
         for losses, batch in steps(progress, STAGE, settings.epochs, passes, learner):
             index = taught[batch]
-            logits = network.classification(network.encoder(embedding(index, rows)))
-            loss = classification_loss(logits, codes[index], settings.smoothing)
-            optimiser.zero_grad()
-            loss.sum().backward()
-            optimiser.step()
-            losses.add(cross_entropy=loss)
+            losses.add(**step(embedding(index, rows), codes[index]))

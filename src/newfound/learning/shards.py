@@ -92,11 +92,13 @@ class Shards(LazyList[TensorTask]):
 
     def load(self, place: int) -> TensorTask:
         """Load a shard."""
-        rows = np.fromfile(self._rows(place), dtype=np.float32).reshape(-1, self._layout.n_columns)
-        codes = np.fromfile(self._codes(place), dtype=np.int64)
-        return TensorTask(
-            torch.from_numpy(rows).to(self._device), torch.from_numpy(codes).to(self._device), self._layout
-        )
+        rows = self._read(self._rows(place), np.float32).view(-1, self._layout.n_columns)
+        return TensorTask(rows, self._read(self._codes(place), np.int64), self._layout)
+
+    def _read(self, path: Path, dtype: Any) -> Tensor:
+        """Read an array to the device; to a GPU it is copied while the GPU still computes."""
+        array = torch.from_numpy(np.fromfile(path, dtype=dtype))
+        return array.pin_memory().to(self._device, non_blocking=True) if self._device.type == "cuda" else array
 
     def kept_neighbours(self, place: int, search: Callable[[], Tensor]) -> Tensor:
         """Return the neighbours (n, k) of the rows of a shard, searched for the first time and kept on disk."""

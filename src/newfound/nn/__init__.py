@@ -2,11 +2,12 @@
 
 from newfound.nn.layers import PackedBatchNorm, PackedDropout, PackedHead, PackedLinear, UnitLength
 from newfound.nn.networks import ACTIVATIONS, DiscoveryNetwork, PackedMLP, class_softmax
-from newfound.nn.streams import MemberStreams
+from newfound.nn.streams import FixedDraws, MemberStreams
 
 __all__ = [
     "ACTIVATIONS",
     "DiscoveryNetwork",
+    "FixedDraws",
     "MemberStreams",
     "PackedBatchNorm",
     "PackedDropout",

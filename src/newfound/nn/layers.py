@@ -106,7 +106,7 @@ class PackedDropout(nn.Module):
             return x
         if isinstance(self.probability, Sequence):
             kept = [1.0 - share for share in self.probability]
-            scale = torch.tensor(kept, dtype=x.dtype, device=x.device).reciprocal_()[:, None, None]
+            scale = self.streams.constants([1.0 / share for share in kept])[:, :, None]
             return x * self.streams.coins(kept, *x.shape[1:]).to(x.dtype).mul_(scale)
         keep = self.streams.coins(1.0 - self.probability, *x.shape[1:])
         return x * keep.to(x.dtype).mul_(1.0 / (1.0 - self.probability))

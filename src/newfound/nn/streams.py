@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -44,6 +45,7 @@ class MemberStreams:
         width = _POOL.get(self.device.type, _POOL["cpu"])
         self._uniform = _Pool(lambda size: torch.stack([s.uniform(size) for s in self._streams]), width)
         self._coins = _Pool(lambda size: torch.stack([s.coins(size) for s in self._streams]), width)
+        self._constants: dict[tuple[float, ...], Tensor] = {}
 
     @property
     def n_members(self) -> int:
@@ -66,17 +68,24 @@ class MemberStreams:
         One probability for all members, or one each.
         """
         draws = self._coins.take(math.prod(shape))
+        threshold: Any
         if isinstance(probability, Sequence):
-            threshold: Any = np.array([[_place(share)] for share in probability])
+            threshold = self.constants([_place(share) for share in probability])
         else:
             threshold = _place(probability)
         if draws.device.type == "cpu":
             # NumPy compares these small integers several times as fast as torch does.
+            threshold = threshold if isinstance(threshold, int) else threshold.numpy()
             return torch.from_numpy(draws.numpy() < threshold).view(self.n_members, *shape)
-        if not isinstance(threshold, int):
-            threshold = torch.from_numpy(threshold).to(draws.device)
         shown: Tensor = draws.int() < threshold  # 16 bits could not hold a threshold of 32,768
         return shown.view(self.n_members, *shape)
+
+    def constants(self, numbers: Sequence[float]) -> Tensor:
+        """Return a number for each member on the device, (n_members, 1); copied there only once."""
+        key = tuple(numbers)
+        if key not in self._constants:
+            self._constants[key] = torch.tensor(key, device=self.device)[:, None]
+        return self._constants[key]
 
     def integers(self, high: int | Tensor, *shape: int) -> Tensor:
         """Draw whole numbers from 0 to ``high - 1``; shape (n_members, *shape), to which ``high`` is broadcast."""
@@ -85,6 +94,17 @@ class MemberStreams:
     def permutation(self, n: int) -> Tensor:
         """Shuffle 0..n-1 for each member; shape (n_members, n)."""
         return torch.stack([stream.permutation(n) for stream in self._streams])
+
+    # ---- steps that are replayed
+
+    @property
+    def n_drawn(self) -> tuple[int, int]:
+        """Uniform draws and coins of a member that were handed out so far."""
+        return self._uniform.n_taken, self._coins.n_taken
+
+    def fixed(self, n_uniform: int, n_coins: int) -> FixedDraws:
+        """Make a place for the draws of a step that is replayed."""
+        return FixedDraws([(self._uniform, n_uniform), (self._coins, n_coins)])
 
     # ---- checkpoints
 
@@ -127,14 +147,24 @@ class _Pool:
         self._width = width
         self._drawn: Tensor | None = None
         self._used = 0
+        self._fixed: Tensor | None = None
+        self.n_taken = 0
 
     def take(self, size: int) -> Tensor:
         """Hand out the next draws, of shape (n_members, size)."""
+        self.n_taken += size
+        if self._fixed is not None:
+            taken, self._fixed = self._fixed[:, :size], self._fixed[:, size:]
+            return taken
         if self._drawn is None or self._used + size > self._drawn.shape[1]:
             self._drawn = self._draw(max(self._width, size))
             self._used = 0
         self._used += size
         return self._drawn[:, self._used - size : self._used]
+
+    def fix(self, draws: Tensor | None) -> None:
+        """Hand out these draws (n_members, n) from now on; None for new ones."""
+        self._fixed = draws
 
     @property
     def width(self) -> int:
@@ -154,6 +184,37 @@ class _Pool:
             self._drawn = left.new_zeros(left.shape[0], width)
             self._used = width - left.shape[1]
             self._drawn[:, self._used :] = left
+
+
+class FixedDraws:
+    """Draws of a step that is recorded once and replayed: they stay in one place, where new ones replace them.
+
+    Within its context the streams hand out these draws, in order.
+
+    Parameters
+    ----------
+    pools : list of (_Pool, int)
+        Each with the number of draws that the step takes of it.
+    """
+
+    def __init__(self, pools: list[tuple[_Pool, int]]) -> None:
+        self._places = [(pool, pool.take(size).clone()) for pool, size in pools if size]
+
+    def renew(self) -> None:
+        """Draw for the next step."""
+        for pool, place in self._places:
+            place.copy_(pool.take(place.shape[1]))
+
+    def __enter__(self) -> Self:
+        for pool, place in self._places:
+            pool.fix(place)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for pool, _ in self._places:
+            pool.fix(None)
 
 
 class _CpuStream:

@@ -1,0 +1,234 @@
+"""Measure the training of TabularNCD on a GPU, beside the least that its steps can take.
+
+``python -m newfound_lab.runner.gpu write TABLES.npz`` encodes the training rows of the benchmarks, which needs pandas.
+``python -m newfound_lab.runner.gpu measure TABLES.npz OUT.jsonl`` trains ten members for the paper's epochs on each, on
+a machine that needs torch, numpy, scipy and scikit-learn alone. The first training of a process is not counted.
+
+The least time of a step is that of its bytes at the measured speed of a copy, or that of its products at the measured
+speed of one large product, whichever is longer. Bytes: weights are read in both directions, their gradients, moments
+and updates are read and written once for each optimiser, and what a layer makes is written and read once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from newfound import TabularNCD
+from newfound.learning.batches import MixedBatches, rows_in_batch
+from newfound.learning.members import MemberSettings
+from newfound.learning.pretraining import PretrainingSettings
+from newfound.learning.replay import Replayed
+from newfound.learning.tabular_ncd import TabularNCDTrainer
+from newfound.metrics import novel_scores
+from newfound.tables.layout import Layout
+from newfound.tables.task import DiscoveryTask
+from newfound_lab.paper.published import SETTINGS
+
+TABLES = ("pendigits", "letter", "satimage", "human", "forest", "mnist")
+_N_MEMBERS = 10
+_NUMBER = 4  # bytes
+
+
+class Table(NamedTuple):
+    """A benchmark's training rows, and the true classes of the unlabelled ones."""
+
+    name: str
+    task: DiscoveryTask
+    truth: NDArray[Any]
+
+
+def write_tables(path: Path) -> None:
+    """Encode the training rows of the benchmarks as their discoverers do."""
+    from newfound.tables.labels import read_labels
+    from newfound_lab.datasets import load
+
+    arrays: dict[str, NDArray[Any]] = {}
+    for name in TABLES:
+        data = load(name)
+        encoder = data.encoder()
+        rows = encoder.fit_transform(data.X_train)
+        arrays[f"{name}/rows"] = rows.astype(np.float32)
+        arrays[f"{name}/codes"] = read_labels(data.y_train, len(rows)).codes
+        arrays[f"{name}/truth"] = np.unique(data.y_train_truth[data.train_novel], return_inverse=True)[1]
+        arrays[f"{name}/groups"], arrays[f"{name}/categorical"] = encoder.layout_.groups, encoder.layout_.categorical
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+
+
+def read_tables(path: Path, names: Sequence[str]) -> Iterator[Table]:
+    """Read what `write_tables` wrote."""
+    with np.load(path) as stored:
+        for name in names:
+            rows, codes, truth, groups, categorical = (
+                stored[f"{name}/{part}"] for part in ("rows", "codes", "truth", "groups", "categorical")
+            )
+            layout = Layout(tuple(f"x{i}" for i in range(len(groups))), groups, categorical)
+            task = DiscoveryTask(rows, codes, int(codes.max()) + 1, len(np.unique(truth)), layout)
+            yield Table(name, task, truth)
+
+
+class Machine(NamedTuple):
+    """Bytes a second that a copy moves, read and written, and multiplications and additions a second."""
+
+    bytes: float
+    flops: float
+
+
+def measure_machine(device: torch.device) -> Machine:
+    """Measure a large copy and a large product of TF32 precision."""
+    here, there = torch.rand(2, 1 << 29, device=device)
+    matrix = torch.rand(8192, 8192, device=device)
+    torch.set_float32_matmul_precision("high")
+    copy = _seconds(lambda: there.copy_(here), device)
+    product = _seconds(lambda: matrix @ matrix, device)
+    return Machine(2 * here.numel() * _NUMBER / copy, 2 * 8192**3 / product)
+
+
+def _seconds(work: Any, device: torch.device) -> float:
+    """Mean seconds of ten calls after three others."""
+    for number in range(13):
+        if number == 3:
+            torch.cuda.synchronize(device)
+            start = time.perf_counter()
+        work()
+    torch.cuda.synchronize(device)
+    return (time.perf_counter() - start) / 10
+
+
+class Stage(NamedTuple):
+    """A stage of the training: steps of an epoch, and the least that one of them moves and computes."""
+
+    n_steps: int
+    bytes: float
+    flops: float
+
+    def floor(self, machine: Machine) -> float:
+        """Least seconds of a step."""
+        return max(self.bytes / machine.bytes, self.flops / machine.flops)
+
+
+def stages_of(task: DiscoveryTask, batch_size: int) -> dict[str, Stage]:
+    """Count what the steps of TabularNCD do."""
+    n, d = task.rows.shape
+    width = TabularNCDTrainer(MemberSettings(({},)), torch.device("cpu")).default_layers(d)[0]
+    encoder = [d, width, width]
+    settings = PretrainingSettings()
+    b = rows_in_batch(n, settings.batch_size)
+    codes = torch.from_numpy(task.codes)
+    batches = MixedBatches((codes >= 0).nonzero()[:, 0], (codes < 0).nonzero()[:, 0], batch_size)
+    both, unlabelled = 2 * (batches.n_labelled + batches.n_unlabelled), 2 * batches.n_unlabelled
+    pretraining = _work([*encoder, 2 * d], b)
+    joint = [_work([*encoder, task.n_known + 1], both), _work([*encoder, task.n_novel], unlabelled)]
+    pairs = unlabelled**2 / 4
+    # Similarities are made, compared and turned into pseudo labels; the loss makes pairs once and reads them once.
+    of_pairs = (5 * pairs * _NUMBER, 2 * pairs * (width + 3 * task.n_novel))
+    joint.append((_N_MEMBERS * of_pairs[0], _N_MEMBERS * of_pairs[1]))
+    return {
+        "pretraining": Stage(n // b, *pretraining),
+        "joint training": Stage(batches.n_steps, sum(moved for moved, _ in joint), sum(done for _, done in joint)),
+    }
+
+
+def _work(widths: Sequence[int], n_rows: int) -> tuple[float, float]:
+    """Bytes and operations of one update of dense layers with these widths, all members together."""
+    weights = sum(a * b for a, b in itertools.pairwise(widths))
+    activations = n_rows * sum(widths)
+    # Weights: read forward, backward and by the update, written; gradient written and read; two moments read, written.
+    moved = 10 * weights + 4 * activations
+    return _N_MEMBERS * moved * _NUMBER, _N_MEMBERS * 6.0 * n_rows * weights
+
+
+def train(table: Table, device: torch.device, seed: int) -> dict[str, Any]:
+    """Train the members once; returns seconds of the training and of a step of each stage, and ACC."""
+    settings = SETTINGS[table.name]
+    model = TabularNCD(table.task.n_novel, n_members=_N_MEMBERS, device=device.type, **settings)
+    torch.cuda.synchronize(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    start = time.perf_counter()
+    trained = model._trainer(model._member_settings()).train(table.task, np.random.RandomState(seed))
+    torch.cuda.synchronize(device)
+    seconds = time.perf_counter() - start
+    scores = novel_scores(table.truth, trained.found)
+    by_stage: dict[str, list[float]] = {}
+    before = 0.0
+    for epoch in trained.history:
+        by_stage.setdefault(epoch["stage"], []).append(epoch["seconds"] - before)
+        before = epoch["seconds"]
+    return {
+        "fit_seconds": round(seconds, 3),
+        "training_seconds": round(before, 3),
+        "epoch_seconds": {stage: statistics.median(seconds) for stage, seconds in by_stage.items()},
+        "acc": round(scores["acc"], 4),
+        "bacc": round(scores["bacc"], 4),
+        "memory_mib": round(torch.cuda.max_memory_allocated(device) / 2**20),
+    }
+
+
+def measure(
+    path: Path, names: Sequence[str], device: torch.device, *, replayed: bool, precise: bool
+) -> Iterator[dict[str, Any]]:
+    """Train on each table; a line for each, after one that tells what the machine can do."""
+    machine = measure_machine(device)
+    yield {
+        "device": torch.cuda.get_device_name(device),
+        "copy_tb_s": round(machine.bytes / 1e12, 2),
+        "tf32_tflop_s": round(machine.flops / 1e12),
+    }
+    plain = patch.object(Replayed, "__call__", lambda self, *inputs: self._update(*inputs))
+    single = patch.object(torch, "set_float32_matmul_precision", lambda _: None)
+    torch.set_float32_matmul_precision("highest" if precise else "high")
+    with nullcontext() if replayed else plain, single if precise else nullcontext():
+        for number, table in enumerate(read_tables(path, names)):
+            if number == 0:  # libraries load their kernels
+                train(table, device, 1)
+            line = train(table, device, 0)
+            epoch_seconds = line.pop("epoch_seconds")
+            for stage, counted in stages_of(table.task, TabularNCD().batch_size).items():
+                step, floor = epoch_seconds[stage] / counted.n_steps, counted.floor(machine)
+                line[stage] = {
+                    "steps": counted.n_steps,
+                    "step_us": round(1e6 * step),
+                    "floor_us": round(1e6 * floor, 1),
+                    "over_floor": round(step / floor, 1),
+                }
+            yield {"table": table.name, "replayed": replayed, "precise": precise, **line}
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Write tables, or measure on them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("write", "measure"))
+    parser.add_argument("tables", type=Path)
+    parser.add_argument("out", type=Path, nargs="?", help="lines are added to this file")
+    parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES)
+    parser.add_argument("--kernel-by-kernel", action="store_true", help="without CUDA graphs, to compare")
+    parser.add_argument("--precise", action="store_true", help="single precision instead of TF32, to compare")
+    options = parser.parse_args(given)
+    if options.what == "write":
+        write_tables(options.tables)
+        return
+    device = torch.device("cuda")
+    lines = measure(
+        options.tables, options.only, device, replayed=not options.kernel_by_kernel, precise=options.precise
+    )
+    for line in lines:
+        print(json.dumps(line), flush=True)  # noqa: T201
+        if options.out is not None:
+            with options.out.open("a") as file:
+                print(json.dumps(line), file=file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Steps that a GPU replays."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from newfound.learning.optimisers import adamw
+from newfound.learning.replay import Replayed
+from newfound.nn import MemberStreams, PackedMLP
+
+
+def _train(device: str, *, enabled: bool, n_steps: int = 12) -> tuple[PackedMLP, list[Tensor]]:
+    """Train two small networks with dropout to return their input; returns them and their losses."""
+    streams = MemberStreams([1, 2], device=device)
+    network = PackedMLP(2, [4, 8, 4], dropout=[0.1, 0.3], streams=streams).to(device).train()
+    optimiser = adamw(network.parameters(), 1e-2)
+
+    def update(batch: Tensor) -> dict[str, Tensor]:
+        loss = (network(batch) - batch).square().mean(dim=(1, 2))
+        optimiser.zero_grad()
+        loss.sum().backward()
+        optimiser.step()
+        return {"restored": loss}
+
+    step = Replayed(update, streams, enabled=enabled)
+    generator = torch.Generator().manual_seed(0)
+    batches = [torch.randn(2, 5 + number % 2, 4, generator=generator).to(device) for number in range(n_steps)]
+    return network, [step(batch)["restored"] for batch in batches]
+
+
+def test_on_a_cpu_the_update_is_called_as_it_is() -> None:
+    (network, losses), (twin, same) = _train("cpu", enabled=True), _train("cpu", enabled=False)
+    assert all(torch.equal(a, b) for a, b in zip(losses, same, strict=True))
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), twin.parameters(), strict=True))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_replayed_steps_are_the_steps_taken_kernel_by_kernel() -> None:
+    (network, losses), (twin, same) = _train("cuda", enabled=True), _train("cuda", enabled=False)
+    torch.testing.assert_close(torch.stack(losses), torch.stack(same))
+    for parameter, other in zip(network.parameters(), twin.parameters(), strict=True):
+        torch.testing.assert_close(parameter, other)
+
+
+def test_fixed_draws_stay_in_place_and_follow_the_stream() -> None:
+    streams, twin = MemberStreams([1, 2]), MemberStreams([1, 2])
+    first, second = twin.uniform(6), twin.uniform(6)
+    draws = streams.fixed(6, 0)
+    with draws:
+        handed = streams.uniform(2), streams.uniform(4)
+    assert torch.equal(torch.cat(handed, dim=1), first)
+    draws.renew()
+    assert torch.equal(torch.cat(handed, dim=1), second), "what was handed out is where the new draws are"
+    assert torch.equal(streams.uniform(3), twin.uniform(3)), "outside, the streams go on"
