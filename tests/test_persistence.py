@@ -1087,7 +1087,7 @@ def test_golden_file_still_loads_and_predicts(path: Path) -> None:
 
 def test_there_is_a_golden_file_of_every_discoverer_and_version() -> None:
     stems = {path.stem for path in FOLDER.glob("*.newfound")}
-    assert {one.class_name for one in BUILT_IN} == set(NAMES)
+    assert {entry.class_name for entry in BUILT_IN} == set(NAMES)
     wanted = {f"v{version}-{name}" for version in persistence.READABLE_VERSIONS for name in NAMES}
     wanted -= {"v1-InContextDiscoverer"}  # came later
     assert stems == wanted | {f"v2-{name}" for name in CHANGED | MIXED}

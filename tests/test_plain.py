@@ -55,8 +55,8 @@ def test_names_stay_different_and_own_names_as_they_are(names: list[str], places
     own = {names[place] for place in places if place < len(names)}
     safe = safe_names(names, own)
     assert len(set(safe)) == len(names)
-    for name, one in zip(names, safe, strict=True):
-        assert one == name if name in own else one.isprintable()
+    for name, shown in zip(names, safe, strict=True):
+        assert shown == name if name in own else shown.isprintable()
 
 
 def test_long_names_take_no_time() -> None:

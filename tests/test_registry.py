@@ -198,7 +198,7 @@ def test_what_cannot_be_registered(kind: Any, method: str, words: str) -> None:
 
 
 def test_every_discoverer_of_ours_is_listed_public_and_tested() -> None:
-    listed = {one.class_name: one.load() for one in registry.BUILT_IN}
+    listed = {entry.class_name: entry.load() for entry in registry.BUILT_IN}
     assert {type(make()) for make in DISCOVERERS} == set(listed.values())
     for name, kind in listed.items():
         assert getattr(nf, name) is kind

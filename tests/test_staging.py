@@ -30,8 +30,8 @@ def write_one(folder: Path, content: str) -> None:
 def write_in_two_folders(folder: Path, content: str) -> None:
     (folder / "sub").mkdir(exist_ok=True)
     with replacing_all([folder / "a", folder / "sub" / "b"], exclusive=True) as fresh:
-        for one in fresh:
-            one.write_text(content)
+        for path in fresh:
+            path.write_text(content)
 
 
 def fill(folder: Path, content: str) -> None:
@@ -257,8 +257,8 @@ def test_without_replacing_nobody_loses_a_file_also_where_there_are_no_links(
 
     def replace_none(folder: Path) -> None:
         with replacing_all([folder / "a", folder / "b"], replace=False) as fresh:
-            for one in fresh:
-                one.write_text("mine")
+            for path in fresh:
+                path.write_text("mine")
             (folder / "b").write_text("theirs")
 
     def fill_none(folder: Path) -> None:
@@ -318,7 +318,11 @@ def test_of_many_programs_with_one_folder_exactly_one_succeeds(tmp_path: Path, t
         program.stdin.flush()
     said = [program.communicate(timeout=60)[0].strip() for program in programs]
     assert said.count("written") == 1
-    assert all("just now writing to out" in one or "has results already" in one for one in said if one != "written")
+    assert all(
+        "just now writing to out" in message or "has results already" in message
+        for message in said
+        if message != "written"
+    )
     winner = str(said.index("written"))
     assert found(tmp_path / "out") == {"a": winner, "b": winner}
     assert hidden(tmp_path) == []

@@ -23,7 +23,9 @@ def trial(seed: int, method: str = "kmeans", experiment: str = "main") -> Trial:
 def measure(pack: Pack, device: str, data_dir: Path | None, earlier: Earlier) -> list[dict[str, Any]]:
     """A score that the seed gives, and what was handed over."""
     where = {"device": device, "data_dir": str(data_dir), "pid": os.getpid()}
-    return [one.line({"acc": one.seed / 10, "threads": os.environ.get("OMP_NUM_THREADS")} | where) for one in pack]
+    return [
+        trial.line({"acc": trial.seed / 10, "threads": os.environ.get("OMP_NUM_THREADS")} | where) for trial in pack
+    ]
 
 
 def measure_badly(pack: Pack, device: str, data_dir: Path | None, earlier: Earlier) -> list[dict[str, Any]]:
@@ -36,7 +38,7 @@ def measure_badly(pack: Pack, device: str, data_dir: Path | None, earlier: Earli
     if method == "tabular_ncd":
         if device == "cuda":
             os.kill(os.getpid(), signal.SIGKILL)
-        return [one.line({"acc": float("nan")}) for one in pack]
+        return [trial.line({"acc": float("nan")}) for trial in pack]
     return measure(pack, device, data_dir, earlier)
 
 
@@ -62,12 +64,13 @@ def measure_until_it_hangs(pack: Pack, device: str, data_dir: Path | None, earli
 
 def measure_with_estimates(pack: Pack, device: str, data_dir: Path | None, earlier: Earlier) -> list[dict[str, Any]]:
     """Estimates of 100 and the class split, which the methods repeat; those of other trials would not be there."""
-    wanted = {one.key for trial in pack if (one := trial.builds_on)}
+    wanted = {before.key for trial in pack if (before := trial.builds_on)}
     assert wanted <= set(earlier)
     found = [
-        100 + one.class_split if one.builds_on is None else earlier[one.builds_on.key]["n_classes"] for one in pack
+        100 + trial.class_split if trial.builds_on is None else earlier[trial.builds_on.key]["n_classes"]
+        for trial in pack
     ]
-    return [one.line({"n_classes": k}) for one, k in zip(pack, found, strict=True)]
+    return [trial.line({"n_classes": k}) for trial, k in zip(pack, found, strict=True)]
 
 
 def double(number: int) -> int:

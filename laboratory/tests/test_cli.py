@@ -334,7 +334,7 @@ def made(tmp_path: Path) -> Path:
     """A folder with a few results."""
     folder = tmp_path / "made"
     folder.mkdir()
-    (folder / "gpu.jsonl").write_text("".join(json.dumps(one) + "\n" for one in MADE))
+    (folder / "gpu.jsonl").write_text("".join(json.dumps(line) + "\n" for line in MADE))
     return folder
 
 

@@ -60,8 +60,8 @@ def test_demo_from_end_to_end(
     n_rows = len(datasets.load("digits").y_test)
     assert [panel.positions.shape for panel in panels] == [(n_rows, 2)] * 2
     assert all(np.isfinite(panel.positions).all() for panel in panels)
-    assert [one.novel for one in classes] == [False] * 5 + [True] * 5
-    assert (np.sum([one.rows for one in classes], axis=0) == 1).all(), "every row is of one class"
+    assert [class_.novel for class_ in classes] == [False] * 5 + [True] * 5
+    assert (np.sum([class_.rows for class_ in classes], axis=0) == 1).all(), "every row is of one class"
     assert picture.stat().st_size < 400_000
     assert [path.name for path in out.iterdir()] == ["latent-space.png"]
 

@@ -40,7 +40,7 @@ def test_what_is_written(results: Path) -> None:
     }
     assert facts["method"] == "kmeans"
     assert facts["known_classes"] == {"cat": 12, "dog": 12}
-    assert [one["rows"] for one in facts["novel_classes"]] == [12, 12]
+    assert [class_["rows"] for class_ in facts["novel_classes"]] == [12, 12]
     heading, _ = tables.read(out / "labels.csv")
     assert list(facts["meanings"]["labels.csv"]) == heading[4:]
     assert facts["meanings"]["novel_classes"].keys() <= facts["novel_classes"][0].keys()
@@ -69,10 +69,10 @@ def test_what_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_rules_are_in_the_words_of_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tables.write(folder / "table.csv", tables.rows(160))
     assert run(["discover", "table.csv", *KMEANS, "--json"]) == 0
-    for one in json.loads(capsys.readouterr().out)["novel_classes"]:
-        assert "size is" in one["rule_text"]
-        assert one["rule_precision"] > 0.9
-        assert one["rule_coverage"] > 0.9
+    for class_ in json.loads(capsys.readouterr().out)["novel_classes"]:
+        assert "size is" in class_["rule_text"]
+        assert class_["rule_precision"] > 0.9
+        assert class_["rule_coverage"] > 0.9
 
 
 def test_json_is_all_that_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -248,8 +248,8 @@ def test_without_a_report(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert sorted(path.name for path in Path("out").iterdir()) == ["labels.csv", "model.newfound", "run.json"]
     tables.check_found(Path("out/labels.csv"))
     facts = json.loads(Path("out/run.json").read_text(encoding="utf-8"))
-    assert [one["rows"] for one in facts["novel_classes"]] == [12, 12]
-    assert all(one["rule_text"] for one in facts["novel_classes"])
+    assert [class_["rows"] for class_ in facts["novel_classes"]] == [12, 12]
+    assert all(class_["rule_text"] for class_ in facts["novel_classes"])
 
 
 def test_the_time_limit_is_for_everything(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +304,7 @@ def test_terminal_report_labels_and_record_tell_the_same_doubts(
     facts = json.loads((out / "run.json").read_text())
     weaknesses = load(out / "model.newfound").weaknesses_
     assert weaknesses[0].startswith("column 'seen' alone tells labelled from unlabelled rows")
-    said = {one["doubt"] for one in facts["doubts"] if one["class"] is None}
+    said = {entry["doubt"] for entry in facts["doubts"] if entry["class"] is None}
     assert {weakness.lower() + "." for weakness in weaknesses} == {doubt.lower() for doubt in said}
     page = html.unescape((out / "report.html").read_text())
     for doubt in said:
@@ -315,6 +315,6 @@ def test_terminal_report_labels_and_record_tell_the_same_doubts(
     assert len(doubted) == facts["doubted_rows"]["any"]
     (table,) = re.findall(r"class +rows +share +(\w+) +unsure", printed.out)
     assert table in ("agreement", "stability")
-    for one in facts["novel_classes"]:
-        assert 0 <= one["agreement"] <= 1
-        assert one["source"] in ("members", "bootstraps")
+    for class_ in facts["novel_classes"]:
+        assert 0 <= class_["agreement"] <= 1
+        assert class_["source"] in ("members", "bootstraps")

@@ -69,7 +69,7 @@ def test_what_is_killed_leaves_old_results_or_new_ones(folder: Path, command: st
             (folder / name).write_bytes(content)
         if run(command, folder, seconds=seconds * rng.uniform(0.3, 1.1)):
             continue
-        left = {name: one for name, one in contents(folder).items() if ".newfound-" not in name}
+        left = {name: content for name, content in contents(folder).items() if ".newfound-" not in name}
         assert left in (old, new)
         seen["new" if left == new else "old"] += 1
     run(command, folder)

@@ -461,7 +461,7 @@ def wrong_types(folder: Path) -> None:
     write(folder / "table.csv", [["large", *row[1:]] for row in rows()])
 
 
-@pytest.mark.parametrize("prepare", [good, reordered, extra, other_types], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("prepare", [good, reordered, extra, other_types], ids=lambda prepare: prepare.__name__)
 def test_a_table_that_is_predicted(folder: Path, model: bytes, prepare: Prepare) -> None:
     (folder / "model.newfound").write_bytes(model)
     prepare(folder)

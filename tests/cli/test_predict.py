@@ -36,7 +36,7 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["predict", "model.newfound", "truth.csv", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["rows"], found["novel_rows"], found["unsure_rows"]) == (48, 24, 0)
-    assert [(one["name"], one["is_novel"], one["rows"]) for one in found["classes"]] == [
+    assert [(class_["name"], class_["is_novel"], class_["rows"]) for class_ in found["classes"]] == [
         ("cat", False, 12),
         ("dog", False, 12),
         ("novel_0", True, 12),

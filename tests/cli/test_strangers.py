@@ -25,7 +25,7 @@ def stranger(folder: Path) -> Path:
     model = nf.load("model.newfound")
     names = dict(zip(tables.KNOWN, KNOWN, strict=True))
     X, y = nf.read_table("table.csv", target=tables.TARGET)
-    model = nf.KMeansDiscoverer(2, random_state=0).fit(X, [None if one is None else names[one] for one in y])
+    model = nf.KMeansDiscoverer(2, random_state=0).fit(X, [None if code is None else names[code] for code in y])
     model.rename(dict(zip(["novel_0", "novel_1"], NOVEL, strict=True)))
     nf.save(model, "stranger.newfound")
     return folder
@@ -90,7 +90,7 @@ def test_names_of_a_model_are_no_formulas(
     with (stranger / "table-labels.csv").open(encoding="utf-8", newline="") as stream:
         heading, *rows = csv.reader(stream)
     written = {row[heading.index("class")] for row in rows} - {""}
-    assert written == {*KNOWN, *NOVEL} if exact else not any(one.startswith(("=", "@")) for one in written)
+    assert written == {*KNOWN, *NOVEL} if exact else not any(name.startswith(("=", "@")) for name in written)
     assert len(written) == 4
 
 

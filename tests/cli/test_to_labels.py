@@ -67,7 +67,7 @@ def test_unsure_rows_stay_unlabelled(folder: Path) -> None:
     assert run(["to-labels", *COMMON, "--abstain", "1"]) == 0
     table = pd.read_csv("table.csv")
     expected = load(MODEL).to_labels(table.drop(columns=tables.TARGET), table[tables.TARGET], abstain=1)
-    assert labels_of(Path("table-next.csv").read_text()) == ["" if one is None else one for one in expected]
+    assert labels_of(Path("table-next.csv").read_text()) == ["" if label is None else label for label in expected]
 
 
 def test_marks_of_unlabelled_rows_stay_as_they_are(folder: Path) -> None:

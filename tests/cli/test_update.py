@@ -31,7 +31,7 @@ def test_the_model_itself_is_changed_only_by_force(folder: Path, capsys: pytest.
     told = json.loads(capsys.readouterr().out)
     assert told["batch"] == 1
     assert told["labels_file"] == "rows.csv"
-    assert sum(one["rows"] for one in told["classes"]) <= told["n_rows"]
+    assert sum(class_["rows"] for class_ in told["classes"]) <= told["n_rows"]
     assert (folder / "model.newfound").read_bytes() != before
 
 

@@ -66,7 +66,7 @@ def test_the_vote_wins_no_fewer_rows_than_a_match_to_the_most_agreeing_member(ca
 def best_start(labels: Labels, n_classes: int) -> int:
     """Rows on which members agree with the best single member, each under the best of all renamings."""
     every = labels.tolist()
-    return max(sum(oracle.best_agreement(own, one, n_classes) for own in every) for one in every)
+    return max(sum(oracle.best_agreement(own, common, n_classes) for own in every) for common in every)
 
 
 @pytest.mark.parametrize("seed", range(5))

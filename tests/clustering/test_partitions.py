@@ -58,8 +58,8 @@ def test_a_method_can_be_asked_for_alone(method: str) -> None:
 
 def test_the_same_seed_gives_the_same_partitions() -> None:
     rows = np.random.default_rng(0).normal(size=(80, 3))
-    one, other = cut(rows, 4), cut(rows, 4)
-    assert all(np.array_equal(one[method], other[method]) for method in one)
+    first, other = cut(rows, 4), cut(rows, 4)
+    assert all(np.array_equal(first[method], other[method]) for method in first)
 
 
 @pytest.mark.parametrize(

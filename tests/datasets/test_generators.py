@@ -123,12 +123,12 @@ def test_without_pandas_is_an_array(uninstall: Callable[[str], None]) -> None:
 
 @pytest.mark.parametrize("rules", [False, True], ids=["clouds", "rules"])
 def test_a_seed_makes_the_same_table(rules: bool) -> None:
-    one, again, other = (
+    first, again, other = (
         make_table(n_dates=1, n_noise=2, missing=0.1, rules=rules, random_state=seed)
         for seed in (0, np.random.RandomState(0), 1)
     )
-    assert same(one, again)
-    assert not same(one, other)
+    assert same(first, again)
+    assert not same(first, other)
 
 
 def test_leaves_the_global_generator_alone() -> None:

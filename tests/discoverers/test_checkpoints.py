@@ -149,7 +149,9 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(
         (tmp_path / name).write_bytes(b"")
     with pytest.warns(UserWarning, match="there is none before it") as caught:
         assert_same(small().fit(X, y, checkpoint_dir=tmp_path), whole)
-    assert [str(one.message).rpartition("; ")[2] for one in caught if "cannot be read" in str(one.message)] == [
+    assert [
+        str(warning.message).rpartition("; ")[2] for warning in caught if "cannot be read" in str(warning.message)
+    ] == [
         "the training goes on from the one before it.",
         "there is none before it.",
     ]
@@ -190,7 +192,7 @@ def test_a_full_disk_does_not_end_the_training(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(checkpoints, "save_file", full)
     with pytest.warns(UserWarning, match="No space left on device.* The training goes on") as caught:
         assert_same(small().fit(numbers(), integer_labels(), checkpoint_dir=tmp_path), whole)
-    assert sum("No space" in str(one.message) for one in caught) == 1
+    assert sum("No space" in str(warning.message) for warning in caught) == 1
     assert not list(tmp_path.iterdir())
 
 

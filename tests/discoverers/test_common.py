@@ -69,13 +69,13 @@ def fitted() -> dict[Maker, Any]:
     return {make: make().fit(frame(), integer_labels()) for make in DISCOVERERS}
 
 
-def assert_same_model(one: Any, other: Any, rows: Any) -> None:
+def assert_same_model(model: Any, other: Any, rows: Any) -> None:
     """Assert that two discoverers found the same classes and predict alike, to the bit."""
-    assert_array_equal(one.labels_, other.labels_)
-    assert_array_equal(one.classes_, other.classes_)
-    assert_array_equal(one.predict_proba(rows), other.predict_proba(rows))
-    assert_array_equal(one.predict_novel(rows), other.predict_novel(rows))
-    assert_array_equal(one.transform(rows), other.transform(rows))
+    assert_array_equal(model.labels_, other.labels_)
+    assert_array_equal(model.classes_, other.classes_)
+    assert_array_equal(model.predict_proba(rows), other.predict_proba(rows))
+    assert_array_equal(model.predict_novel(rows), other.predict_novel(rows))
+    assert_array_equal(model.transform(rows), other.transform(rows))
 
 
 def unexpected(caught: Iterable[warnings.WarningMessage]) -> list[warnings.WarningMessage]:
@@ -306,7 +306,7 @@ def test_global_random_state_is_left_alone(make: Maker, random_state: int | None
     model = make(n_novel_classes="auto", random_state=random_state).fit(numbers(), integer_labels())
     model.predict(numbers())
     numpy_after = np.random.get_state()  # noqa: NPY002
-    assert all(np.array_equal(one, other) for one, other in zip(numpy_before, numpy_after, strict=True))
+    assert all(np.array_equal(before, other) for before, other in zip(numpy_before, numpy_after, strict=True))
     assert torch.equal(torch_before, torch.get_rng_state())
 
 

@@ -83,7 +83,11 @@ def test_names_show_everywhere(make: Maker, fitted: dict[Maker, Any]) -> None:
     assert model.rename({"novel_1": "a much longer name", np.str_("novel_0"): "wasp"}) is model
     assert model.novel_classes_.tolist() == ["wasp", "a much longer name"]
     names = dict(zip(before.classes_.tolist(), model.classes_.tolist(), strict=True))
-    for of in (lambda one: one.labels_, lambda one: one.predict(frame(1)), lambda one: one.predict_novel(frame(1))):
+    for of in (
+        lambda curated: curated.labels_,
+        lambda curated: curated.predict(frame(1)),
+        lambda curated: curated.predict_novel(frame(1)),
+    ):
         assert of(model).tolist() == [names[label] for label in of(before)]
     if make in WITH_MEMBERS:
         assert model.member_labels_.tolist() == [[names[label] for label in row] for row in before.member_labels_]
@@ -144,8 +148,8 @@ def refused(model: Any, act: Callable[[Any], Any], match: str) -> None:
 
 def test_the_mark_of_numbers_is_no_name() -> None:
     model = kmeans().fit(numbers(), integer_labels())
-    refused(model, lambda one: one.rename({2: -1}), "other than -1")
-    refused(model, lambda one: one.rename({2: 1}), "1 as the name .* is there already")
+    refused(model, lambda curated: curated.rename({2: -1}), "other than -1")
+    refused(model, lambda curated: curated.rename({2: 1}), "1 as the name .* is there already")
     assert model.rename({2: np.int32(-7), 3: 2**40}).novel_classes_.tolist() == [-7, 2**40]
 
 
@@ -346,11 +350,11 @@ def test_confidence_follows_the_classes() -> None:
 # ---- any sequence of steps
 
 
-def assert_same(one: Any, other: Any) -> None:
+def assert_same(model: Any, other: Any) -> None:
     for name in ("classes_", "labels_", "novel_classes_"):
-        assert_array_equal(getattr(one, name), getattr(other, name), strict=True)
+        assert_array_equal(getattr(model, name), getattr(other, name), strict=True)
     for act in ("predict_proba", "novelty_score", "predict"):
-        assert_array_equal(getattr(one, act)(MANY), getattr(other, act)(MANY))
+        assert_array_equal(getattr(model, act)(MANY), getattr(other, act)(MANY))
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

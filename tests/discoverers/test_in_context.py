@@ -101,9 +101,9 @@ def test_more_known_classes_than_the_network_takes() -> None:
 
 def test_views_differ_and_one_seed_gives_one_result() -> None:
     X, y = numbers(), integer_labels()
-    one, again, two = (in_context(n_views=n).fit(X, y) for n in (1, 1, 2))
-    assert_array_equal(one.predict_proba(X), again.predict_proba(X))
-    assert not np.array_equal(one.transform(X), two.transform(X))
+    single, again, two = (in_context(n_views=n).fit(X, y) for n in (1, 1, 2))
+    assert_array_equal(single.predict_proba(X), again.predict_proba(X))
+    assert not np.array_equal(single.transform(X), two.transform(X))
 
 
 def test_the_sample_is_looked_at_in_seconds() -> None:

@@ -234,10 +234,10 @@ def test_without_unlabelled_rows_there_is_nothing_to_route() -> None:
 
 
 def test_the_same_seed_gives_the_same_labels() -> None:
-    one, other = (PLAIN(unlabelled="mixed").fit(rows(), LABELS) for _ in range(2))
-    assert_array_equal(one.labels_, other.labels_)
-    assert_array_equal(one.predict_proba(rows(1)), other.predict_proba(rows(1)))
-    assert clone(one).unlabelled == "mixed"
+    first, other = (PLAIN(unlabelled="mixed").fit(rows(), LABELS) for _ in range(2))
+    assert_array_equal(first.labels_, other.labels_)
+    assert_array_equal(first.predict_proba(rows(1)), other.predict_proba(rows(1)))
+    assert clone(first).unlabelled == "mixed"
 
 
 # ---- probabilities
@@ -248,9 +248,9 @@ def test_probabilities_are_the_answers_to_two_questions(mixed: dict[Maker, Any])
     encoded = model._encode(rows(1))
     routed, inner, sharp = model._forest.proba(encoded), model._state.novel_proba(encoded), 1 / model.temperature_
     expected = np.zeros((len(routed), 4))
-    for i, one in enumerate(routed):
-        expected[i, :2] = one[:2].sum() * one[:2] ** sharp / (one[:2] ** sharp).sum()
-        expected[i, 2:] = one[2] * inner[i]
+    for i, row in enumerate(routed):
+        expected[i, :2] = row[:2].sum() * row[:2] ** sharp / (row[:2] ** sharp).sum()
+        expected[i, 2:] = row[2] * inner[i]
     assert_allclose(model.predict_proba(rows(1)), expected, atol=1e-12)
 
 

@@ -85,6 +85,6 @@ def test_agreement_of_the_members_is_the_mean_overlap(n_novel: int, n_members: i
     members = np.array([[random.randrange(n_novel) for _ in range(n)] for _ in range(n_members)])
     for j, agreement in enumerate(member_agreement(found, members, n_novel)):
         ours = {i for i in range(n) if found[i] == j}
-        theirs = [{i for i in range(n) if one[i] == j} for one in members]
-        overlaps = [len(ours & one) / len(ours | one) if ours | one else 1.0 for one in theirs]
+        theirs = [{i for i in range(n) if codes[i] == j} for codes in members]
+        overlaps = [len(ours & class_) / len(ours | class_) if ours | class_ else 1.0 for class_ in theirs]
         assert agreement == pytest.approx(np.mean(overlaps))

@@ -91,7 +91,7 @@ def test_licences_tell_of_every_folder_with_more_than_code() -> None:
     named = re.findall(r"^\| `(newfound/[\w/]+)`", page, re.MULTILINE)
     assert all((ROOT / "src" / folder).is_dir() for folder in named)
     folders = {path.parent.relative_to(ROOT / "src") for path in files} - {Path("newfound")}
-    assert [str(folder) for folder in folders if not any(folder.is_relative_to(one) for one in named)] == []
+    assert [str(folder) for folder in folders if not any(folder.is_relative_to(parent) for parent in named)] == []
     texts = [path for path in files if path.suffix in {".js", ".css", ".html", ".svg"}]
     of_others = [path.name for path in texts if re.search(r"copyright|@licen[cs]e|\(c\)", path.read_text(), re.I)]
     assert [name for name in of_others if f"`{name}`" not in page] == []

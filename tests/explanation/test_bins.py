@@ -88,4 +88,4 @@ def test_columns_that_do_not_vary_take_no_part() -> None:
         d="categorical",
     )
     bins = cut_into_bins(table.columns, np.array([True, False]))
-    assert [one.column.name for one in bins] == ["a", "b"]
+    assert [binned.column.name for binned in bins] == ["a", "b"]

@@ -38,7 +38,7 @@ def test_the_longest_of_equal_runs() -> None:
 def test_best_names(named: list[float], rare: float, most: int) -> None:
     chosen, total = best_names(np.array([*named, rare, 9.0]), most)
     assert total == oracle.best_names(named, rare, most)
-    assert sum(gain for gain, one in zip([*named, rare, 9.0], chosen, strict=True) if one) == total
+    assert sum(gain for gain, is_chosen in zip([*named, rare, 9.0], chosen, strict=True) if is_chosen) == total
     assert not chosen[-1]
     n_listed = (~chosen[:-2]).sum() if chosen[-2] else chosen[:-2].sum()
     assert n_listed <= most

@@ -45,7 +45,7 @@ FRAME = pd.DataFrame(
 )
 def test_conditions(condition: Condition, matched: list[int], text: str) -> None:
     table = viewed(FRAME)
-    assert condition.mask(table.column(condition.column)).tolist() == [bool(one) for one in matched]
+    assert condition.mask(table.column(condition.column)).tolist() == [bool(matches) for matches in matched]
     assert condition.text == text
 
 

@@ -35,29 +35,29 @@ def explanation(model: Any) -> Explanation:
     return nf.explain(model, FRAME)
 
 
-def same(one: Explanation, other: Explanation) -> bool:
-    return one.to_dict() == other.to_dict()
+def same(first: Explanation, other: Explanation) -> bool:
+    return first.to_dict() == other.to_dict()
 
 
 # ---- what it says
 
 
 def test_classes_are_told_in_the_words_of_the_table(model: Any, explanation: Explanation) -> None:
-    assert [one.name for one in explanation.classes] == model.novel_classes_.tolist()
+    assert [class_.name for class_ in explanation.classes] == model.novel_classes_.tolist()
     predicted = model.predict(FRAME)
     texts = {}
-    for one in explanation.classes:
-        truth = np.bincount(TRUTH[predicted == one.name]).argmax()
-        texts[truth] = one.rules[0].text
-        assert one.n_rows == (predicted == one.name).sum()
-        assert one.rules_precision >= 0.95
-        assert one.rules_coverage >= 0.95
-        assert one.nearest_known.name in ("a", "b")
-        assert one.warnings == []
+    for class_ in explanation.classes:
+        truth = np.bincount(TRUTH[predicted == class_.name]).argmax()
+        texts[truth] = class_.rules[0].text
+        assert class_.n_rows == (predicted == class_.name).sum()
+        assert class_.rules_precision >= 0.95
+        assert class_.rules_coverage >= 0.95
+        assert class_.nearest_known.name in ("a", "b")
+        assert class_.warnings == []
     assert texts[2] == "plan is family"
     assert texts[3] in ("since is 2023-01-01 or later", "phone is missing and plan is pro")
     assert "age is" in texts[4] or "since is" in texts[4]
-    third = next(one for one in explanation.classes if TRUTH[one.exemplars[0].row] == 3)
+    third = next(class_ for class_ in explanation.classes if TRUTH[class_.exemplars[0].row] == 3)
     (phone,) = [shift for shift in third.profile if shift.column == "phone"]
     assert phone.text.startswith("phone is missing in 100 % of the rows, against")
 
@@ -69,7 +69,7 @@ def test_figures_are_those_of_held_out_rows(model: Any) -> None:
     found = nf.KMeansDiscoverer(n_novel_classes=4, random_state=0).fit(noise, None)
     found.predict_proba = lambda X: np.eye(4)[rng.randint(4, size=len(X.rows))]
     explanation = nf.explain(found, noise)
-    figures = [rule.precision for one in explanation.classes for rule in one.rules if rule.precision is not None]
+    figures = [rule.precision for class_ in explanation.classes for rule in class_.rules if rule.precision is not None]
     assert all(figure < 0.6 for figure in figures)
 
 
@@ -78,23 +78,23 @@ def test_to_dict_is_plain(explanation: Explanation) -> None:
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert list(facts) == ["n_rows", "n_novel_rows", "classes"]
     assert facts["n_rows"] == len(FRAME)
-    assert facts["n_novel_rows"] == sum(one["n_rows"] for one in facts["classes"])
-    for one in facts["classes"]:
-        assert list(one) == CLASS_KEYS
-        assert 0 <= one["stability"] <= 1
-        assert one["stability_source"] == "bootstraps"
-        assert len(one["profile"]) <= 10
-        effects = [abs(shift["effect"]) for shift in one["profile"]]
+    assert facts["n_novel_rows"] == sum(class_["n_rows"] for class_ in facts["classes"])
+    for class_ in facts["classes"]:
+        assert list(class_) == CLASS_KEYS
+        assert 0 <= class_["stability"] <= 1
+        assert class_["stability_source"] == "bootstraps"
+        assert len(class_["profile"]) <= 10
+        effects = [abs(shift["effect"]) for shift in class_["profile"]]
         assert effects == sorted(effects, reverse=True)
-        assert all(len(rule["conditions"]) <= 4 for rule in one["rules"])
-        assert len(one["exemplars"]) == 5
-        for row in [*one["exemplars"], *one["borderline"]]:
+        assert all(len(rule["conditions"]) <= 4 for rule in class_["rules"])
+        assert len(class_["exemplars"]) == 5
+        for row in [*class_["exemplars"], *class_["borderline"]]:
             assert row["values"]["id"] == FRAME["id"].iloc[row["row"]]
 
 
 def test_to_frame(explanation: Explanation) -> None:
     frame = explanation.to_frame()
-    assert frame["class"].tolist() == [one.name for one in explanation.classes]
+    assert frame["class"].tolist() == [class_.name for class_ in explanation.classes]
     assert frame["n_rows"].sum() == explanation.n_novel_rows
 
 
@@ -112,7 +112,7 @@ def test_text(explanation: Explanation) -> None:
     for part in ("plan is family", "Unlike the rest of the table", "Nearest known class: ", "Typical rows", "held-out"):
         assert part in text
     assert max(map(len, text.splitlines())) <= 110
-    assert text.split("\n\n")[1:] == [str(one) for one in explanation]
+    assert text.split("\n\n")[1:] == [str(class_) for class_ in explanation]
     assert repr(explanation["novel_1"]) == f"<ClassExplanation 'novel_1', n_rows={explanation['novel_1'].n_rows}>"
 
 
@@ -140,11 +140,11 @@ def test_the_table_is_left_as_it_is(model: Any) -> None:
 
 def test_limits(model: Any) -> None:
     explanation = nf.explain(model, FRAME, max_rules=0, n_exemplars=2)
-    assert all(one.rules == [] and one.rules_precision is None for one in explanation.classes)
-    assert all(len(one.exemplars) == 2 and len(one.borderline) <= 2 for one in explanation.classes)
-    assert not any("rule" in doubt for one in explanation.classes for doubt in one.warnings)
+    assert all(class_.rules == [] and class_.rules_precision is None for class_ in explanation.classes)
+    assert all(len(class_.exemplars) == 2 and len(class_.borderline) <= 2 for class_ in explanation.classes)
+    assert not any("rule" in doubt for class_ in explanation.classes for doubt in class_.warnings)
     short = nf.explain(model, FRAME, max_conditions=1)
-    assert all(len(rule.conditions) == 1 for one in short.classes for rule in one.rules)
+    assert all(len(rule.conditions) == 1 for class_ in short.classes for rule in class_.rules)
 
 
 @pytest.mark.parametrize("rows", [[0], [2, 3], list(range(0, 300, 5)), list(range(2, 300, 5))], ids=len)
@@ -153,9 +153,9 @@ def test_few_rows_and_classes_without_rows(model: Any, rows: list[int]) -> None:
     assert explanation.n_rows == len(rows)
     assert len(explanation.classes) == 3
     json.dumps(explanation.to_dict(), allow_nan=False)
-    for one in explanation.classes:
-        if not one.n_rows:
-            assert one.warnings == ["no row of this table is of the class"]
+    for class_ in explanation.classes:
+        if not class_.n_rows:
+            assert class_.warnings == ["no row of this table is of the class"]
     assert str(explanation)
 
 
@@ -170,17 +170,17 @@ def test_every_discoverer(make: Maker) -> None:
         changes |= {"epochs": 2} if make is tabular_ncd else {}
         found = make(**changes).fit(rows, np.where(truth < 2, truth, -1))
     explanation = nf.explain(found, rows)
-    assert [one.name for one in explanation.classes] == found.novel_classes_.tolist()
+    assert [class_.name for class_ in explanation.classes] == found.novel_classes_.tolist()
     source = "members" if make in WITH_MEMBERS else "bootstraps"
-    assert all(one.stability_source == source for one in explanation.classes if one.stability is not None)
-    assert any(one.stability is not None for one in explanation.classes)
+    assert all(class_.stability_source == source for class_ in explanation.classes if class_.stability is not None)
+    assert any(class_.stability is not None for class_ in explanation.classes)
     json.dumps(explanation.to_dict(), allow_nan=False)
 
 
 def test_curated_classes(model: Any) -> None:
     curated = copy.deepcopy(model).rename({"novel_0": "new plan"}).merge(["novel_1", "novel_2"])
     explanation = nf.explain(curated, FRAME)
-    assert [one.name for one in explanation.classes] == ["new plan", "novel_1"]
+    assert [class_.name for class_ in explanation.classes] == ["new plan", "novel_1"]
     assert explanation["novel_1"].n_rows == (curated.predict(FRAME) == "novel_1").sum()
     assert explanation["new plan"].rules_precision >= 0.95
     curated.split("novel_1", 2, FRAME, training=True)
@@ -231,9 +231,9 @@ def test_a_boolean_may_count_further_in_another_table() -> None:
     assert model.encoder_.schema_.kind_of("x1") == "boolean"
     later = table.copy()
     later[later[:, 1] == 1, 1] = 3
-    for one, same in zip(nf.explain(model, later).classes, nf.explain(model, table).classes, strict=True):
-        assert one.n_rows == same.n_rows
-        assert [shift.effect for shift in one.profile] == [shift.effect for shift in same.profile]
+    for class_, same in zip(nf.explain(model, later).classes, nf.explain(model, table).classes, strict=True):
+        assert class_.n_rows == same.n_rows
+        assert [shift.effect for shift in class_.profile] == [shift.effect for shift in same.profile]
 
 
 def test_booleans_are_matched_however_they_are_spelled() -> None:
@@ -246,20 +246,20 @@ def test_booleans_are_matched_however_they_are_spelled() -> None:
     encoder = nf.TableEncoder(kinds={"flag": "boolean"})
     labels = np.where(truth < 2, np.array(list("ab??"), dtype=object)[truth], None)
     model = nf.KMeansDiscoverer(2, encoder=encoder, random_state=0).fit(X, labels)
-    told = [one for one in nf.explain(model, X) if "flag" in str([rule.text for rule in one.rules])]
+    told = [class_ for class_ in nf.explain(model, X) if "flag" in str([rule.text for rule in class_.rules])]
     assert told
-    assert all(rule.n_matched > 0 for one in told for rule in one.rules)
+    assert all(rule.n_matched > 0 for class_ in told for rule in class_.rules)
 
 
 def test_cells_that_tell_a_class_are_shown_of_wide_rows(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explainer, "_MOST_VALUES", 2)
     X, _, _ = customers()
-    for one in nf.explain(model, X).classes:
-        told = {condition.column for rule in one.rules for condition in rule.conditions}
-        told |= {*(shift.column for shift in one.profile), *one.identifiers}
-        assert set(one.exemplars[0].values) <= told
-        assert one.identifiers == ["id"]
-        assert len(one.exemplars[0].values) == 2
+    for class_ in nf.explain(model, X).classes:
+        told = {condition.column for rule in class_.rules for condition in rule.conditions}
+        told |= {*(shift.column for shift in class_.profile), *class_.identifiers}
+        assert set(class_.exemplars[0].values) <= told
+        assert class_.identifiers == ["id"]
+        assert len(class_.exemplars[0].values) == 2
 
 
 def test_whole_numbers_that_pandas_made_floats_are_named_as_such() -> None:

@@ -66,7 +66,7 @@ def test_figures(pairs: list[tuple[bool, bool]]) -> None:
 )
 def test_scores_of_rules(rows: list[tuple[int, bool]], ends: list[tuple[int, int]]) -> None:
     table = viewed(pd.DataFrame({"x": [float(x) for x, _ in rows]}), x="numeric")
-    inside = np.array([one for _, one in rows])
+    inside = np.array([is_inside for _, is_inside in rows])
     rules = [Rule((Condition("x", "range", low=low, high=high),)) for low, high in ends]
     scored, *together = score_rules(rules, table, inside)
     matched = [[low <= x <= high for x, _ in rows] for low, high in ends]

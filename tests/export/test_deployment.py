@@ -60,9 +60,9 @@ def test_the_service_answers_as_predict_proba(service: str) -> None:
     rows = json.loads(table.to_json(orient="records", date_format="iso"))
     status, answer = ask(f"{service}/predict", json.dumps({"rows": rows}).encode())
     assert status == 200
-    found = [list(one["probabilities"].values()) for one in answer["predictions"]]
+    found = [list(prediction["probabilities"].values()) for prediction in answer["predictions"]]
     assert_allclose(found, model.predict_proba(table), atol=1e-9)
-    assert [one["label"] for one in answer["predictions"]] == model.predict(table).tolist()
+    assert [prediction["label"] for prediction in answer["predictions"]] == model.predict(table).tolist()
     assert ask(f"{service}/about")[1]["classes"] == model.classes_.tolist()
     lacking = {name: cell for name, cell in rows[0].items() if name != "city"}
     for refused, reason in (

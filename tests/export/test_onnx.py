@@ -102,11 +102,11 @@ def test_an_updated_model(tmp_path: Path) -> None:
 def test_classes_keep_their_type(labels: list[Any], tmp_path: Path) -> None:
     X = np.array([[0.0, 0], [9, 0], [0, 9]])
     model = kmeans(n_novel_classes=1).fit(
-        np.repeat(X, 5, axis=0), labels * 0 + [one for one in labels for _ in range(5)]
+        np.repeat(X, 5, axis=0), labels * 0 + [label for label in labels for _ in range(5)]
     )
     label = exported(model, tmp_path).run(["label"], onnx_inputs(model, X))[0]
     assert label.tolist() == model.predict(X).tolist()
-    assert [type(one) for one in label.tolist()] == [type(one) for one in model.predict(X).tolist()]
+    assert [type(value) for value in label.tolist()] == [type(value) for value in model.predict(X).tolist()]
 
 
 def test_without_novel_classes(tmp_path: Path) -> None:
@@ -170,11 +170,11 @@ def test_whole_numbers_may_be_spelled_as_floats(tmp_path: Path) -> None:
     model = kmeans(n_novel_classes=1).fit(table, [0] * 15 + [-1] * 15)
     run = exported(model, tmp_path).run
     sizes = np.zeros((2, 1))
-    one, other = (
+    first, other = (
         run(["probabilities"], {"numbers": sizes, "texts": texts})[0]
         for texts in ([["1"], ["10"]], [["1.0"], ["10.0"]])
     )
-    assert_array_equal(one, other)
+    assert_array_equal(first, other)
 
 
 # ---- the file
@@ -189,10 +189,10 @@ def test_the_file_says_what_it_is(tmp_path: Path) -> None:
     nf.export_onnx(nf.load(tmp_path / "model.newfound"), tmp_path / "model.onnx")
     assert (tmp_path / "model.onnx").read_bytes() == content  # the same model, the same bytes
     read = onnx.load_from_string(content)
-    assert {one.domain: one.version for one in read.opset_import} == OPSETS
+    assert {opset.domain: opset.version for opset in read.opset_import} == OPSETS
     assert read.ir_version == IR_VERSION
     runner = session(content)
-    shapes = [(one.name, one.type, one.shape) for one in (*runner.get_inputs(), *runner.get_outputs())]
+    shapes = [(value.name, value.type, value.shape) for value in (*runner.get_inputs(), *runner.get_outputs())]
     assert shapes == [
         ("numbers", "tensor(double)", ["rows", 3]),
         ("texts", "tensor(string)", ["rows", 1]),

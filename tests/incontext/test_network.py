@@ -57,8 +57,8 @@ def cosines(output: NetworkOutput) -> Tensor:
     return output.embedding @ output.embedding.transpose(1, 2)
 
 
-def assert_near(one: Tensor, other: Tensor) -> None:
-    torch.testing.assert_close(one, other, atol=2e-3, rtol=0)
+def assert_near(found: Tensor, other: Tensor) -> None:
+    torch.testing.assert_close(found, other, atol=2e-3, rtol=0)
 
 
 @pytest.mark.parametrize("columns", [4, 7, 70])

@@ -10,8 +10,8 @@ Row = dict[Any, float]
 
 
 def merge(row: Row, classes: Sequence[Any], name: Any) -> Row:
-    merged = {one: p for one, p in row.items() if one not in classes}
-    merged[name] = sum(row[one] for one in classes)
+    merged = {class_: p for class_, p in row.items() if class_ not in classes}
+    merged[name] = sum(row[class_] for class_ in classes)
     return merged
 
 
@@ -19,8 +19,8 @@ def split(row: Row, class_: Any, names: Sequence[Any], place: Sequence[float], c
     distances = [math.dist(place, centroid) ** 2 / (2 * variance) for centroid in centroids]
     weights = [math.exp(min(distances) - distance) for distance in distances]
     parts = {name: row[class_] * weight / sum(weights) for name, weight in zip(names, weights, strict=True)}
-    return {one: p for one, p in row.items() if one != class_} | parts
+    return {other: p for other, p in row.items() if other != class_} | parts
 
 
 def rename(row: Row, names: Mapping[Any, Any]) -> Row:
-    return {names.get(one, one): p for one, p in row.items()}
+    return {names.get(name, name): p for name, p in row.items()}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def rule_figures(matched: Sequence[bool], inside: Sequence[bool]) -> tuple[float | None, float | None]:
-    both = sum(1 for one, other in zip(matched, inside, strict=True) if one and other)
+    both = sum(1 for is_matched, other in zip(matched, inside, strict=True) if is_matched and other)
     precision = both / sum(matched) if sum(matched) else None
     coverage = both / sum(inside) if sum(inside) else None
     return precision, coverage

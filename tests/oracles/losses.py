@@ -10,15 +10,15 @@ from torch import Tensor
 
 
 def classification(logits: Tensor, targets: Tensor) -> Tensor:
-    return torch.stack([F.cross_entropy(one, truth) for one, truth in zip(logits, targets, strict=True)])
+    return torch.stack([F.cross_entropy(member, truth) for member, truth in zip(logits, targets, strict=True)])
 
 
 def consistency(logits: Tensor, view_logits: Tensor) -> Tensor:
-    return torch.stack([F.mse_loss(one, view) for one, view in zip(logits, view_logits, strict=True)])
+    return torch.stack([F.mse_loss(member, view) for member, view in zip(logits, view_logits, strict=True)])
 
 
 def reconstruction(values: Tensor, original: Tensor) -> Tensor:
-    return torch.stack([F.mse_loss(one, truth) for one, truth in zip(values, original, strict=True)])
+    return torch.stack([F.mse_loss(member, truth) for member, truth in zip(values, original, strict=True)])
 
 
 def mask(mask_logits: Tensor, true_mask: Tensor) -> Tensor:

@@ -107,14 +107,14 @@ def calibration_error(confidence: Sequence[float], right: Sequence[bool], n_bins
 
 def mean_recall(y_true: Sequence[Hashable], right: Sequence[bool]) -> float:
     """Mean over the true classes of the share of their rows that are right."""
-    of_class = [[r for t, r in zip(y_true, right, strict=True) if t == one] for one in set(y_true)]
+    of_class = [[r for t, r in zip(y_true, right, strict=True) if t == class_] for class_ in set(y_true)]
     return sum(sum(rows) / len(rows) for rows in of_class) / len(of_class)
 
 
 def open_world_accuracy(truth: Sequence[str], found: Sequence[str], known: Sequence[str]) -> float:
     """Known classes by name, novel ones by the best of all one-to-one matchings of true and found novel classes."""
-    true_novel = sorted({one for one in truth if one not in known})
-    found_novel = sorted({one for one in found if one not in known})
+    true_novel = sorted({class_ for class_ in truth if class_ not in known})
+    found_novel = sorted({class_ for class_ in found if class_ not in known})
     padded = [*found_novel, *([None] * len(true_novel))]
     best = 0
     for partners in permutations(padded, len(true_novel)):

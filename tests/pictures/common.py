@@ -70,9 +70,9 @@ def assert_readable(texts: Sequence[Box], size: tuple[int, int]) -> None:
         assert bottom >= -1, text
         assert right <= size[0] + 1, text
         assert top <= size[1] + 1, text
-    for (one, a), (other, b) in itertools.combinations(texts, 2):
+    for (first, a), (other, b) in itertools.combinations(texts, 2):
         apart = a[2] <= b[0] + 1 or b[2] <= a[0] + 1 or a[3] <= b[1] + 1 or b[3] <= a[1] + 1
-        assert apart, f"{one!r} and {other!r} cover each other"
+        assert apart, f"{first!r} and {other!r} cover each other"
 
 
 def pixels_of(png: Path) -> np.ndarray:

@@ -36,7 +36,7 @@ def test_the_quiet_ones_of_many_are_added_up(tmp_path: Path) -> None:
     figure = draw_counts([], PROBABILITIES, made(10), chosen=1, interval=(1, 1))
     lines = figure.axes[1].get_lines()[:-1]  # the last one marks the estimate
     assert len(lines) == 7
-    rest = np.sum([one.evidence for one in made(10)[:4]], axis=0)
+    rest = np.sum([criterion.evidence for criterion in made(10)[:4]], axis=0)
     assert lines[-1].get_ydata() == pytest.approx(rest - rest.max())
     draw_counts([tmp_path / "c.svg"], PROBABILITIES, made(10), chosen=1, interval=(1, 1))
     words = words_in(tmp_path / "c.svg")
@@ -46,6 +46,6 @@ def test_the_quiet_ones_of_many_are_added_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("k", "n"), [(1, 0), (2, 1), (20, 10), (60, 4)])
 def test_texts_do_not_meet(tmp_path: Path, catcher: Catcher, k: int, n: int) -> None:
-    criteria = [Criterion(one.name, np.sin(np.arange(k) * (1 + i))) for i, one in enumerate(made(n))]
+    criteria = [Criterion(criterion.name, np.sin(np.arange(k) * (1 + i))) for i, criterion in enumerate(made(n))]
     draw_counts([tmp_path / "c.png"], [1 / k] * k, criteria, chosen=1, interval=(1, k))
     assert_readable(catcher.texts["c.png"], catcher.sizes["c.png"])

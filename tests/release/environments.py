@@ -30,9 +30,9 @@ def lowest(requirements: Sequence[str]) -> list[str]:
     >>> lowest(["torch>=2.6", "pandas>=2.2.1,<4"])
     ['torch==2.6', 'pandas==2.2.1']
     """
-    found = [re.match(r"([\w.-]+(?:\[[\w,]+\])?)>=([\w.]+)", one) for one in requirements]
+    found = [re.match(r"([\w.-]+(?:\[[\w,]+\])?)>=([\w.]+)", requirement) for requirement in requirements]
     assert all(found), f"a requirement states no oldest version: {list(requirements)}"
-    return [f"{one[1]}=={one[2]}" for one in found if one]
+    return [f"{match[1]}=={match[2]}" for match in found if match]
 
 
 def wheel(folder: Path) -> Path:
@@ -50,7 +50,7 @@ def fresh(folder: Path, *arguments: str, over: Path | None = None) -> Path:
     """
     venv.create(folder, with_pip=True, clear=True)
     if over is not None:
-        (own,), (below,) = (list(one.glob("lib/python*/site-packages")) for one in (folder, over))
+        (own,), (below,) = (list(environment.glob("lib/python*/site-packages")) for environment in (folder, over))
         (own / "below.pth").write_text(f"{below}\n")
     python = folder / "bin" / "python"
     call(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments)

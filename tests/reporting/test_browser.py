@@ -16,8 +16,8 @@ CONTRAST = """() => {
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const behind = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const colour = channels(getComputedStyle(one).backgroundColor);
+    for (let around = element; around; around = around.parentElement) {
+      const colour = channels(getComputedStyle(around).backgroundColor);
       if (colour.length === 3 || colour[3] > 0) return colour;
     }
     return [255, 255, 255];
@@ -72,7 +72,7 @@ def marks(page: Any) -> list[int]:
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     data = data_of(page)
     spots = [[*place, code] for place, code in zip(in_map(page), data["map"]["classes"], strict=True)]
-    names = ["--known-mark" if not one["novel"] else f"--{one['colour']}" for one in data["classes"]]
+    names = ["--known-mark" if not class_["novel"] else f"--{class_['colour']}" for class_ in data["classes"]]
     found: list[int] = page.evaluate(PAINTED, [spots, names])
     return found
 
@@ -111,10 +111,12 @@ def place_of(page: Any, i: int) -> tuple[float, float]:
 
 
 def test_nothing_is_cut_off_on_a_desk(page: Any) -> None:
-    page.eval_on_selector_all("details", "all => all.forEach((one) => { one.open = true; })")
-    cut = """all => all.filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1)
-        .map((one) => `${one.closest("section")?.id} ${one.tagName}.${one.className}`)"""
-    parts = ", ".join(f"section:not(#map-section) {one}" for one in (".scroll", "table", "td", "th", "figure", "pre"))
+    page.eval_on_selector_all("details", "all => all.forEach((details) => { details.open = true; })")
+    cut = """all => all.filter((element) => element.checkVisibility() && element.scrollWidth > element.clientWidth + 1)
+        .map((element) => `${element.closest("section")?.id} ${element.tagName}.${element.className}`)"""
+    parts = ", ".join(
+        f"section:not(#map-section) {element}" for element in (".scroll", "table", "td", "th", "figure", "pre")
+    )
     assert page.eval_on_selector_all(parts, cut) == []
 
 
@@ -221,7 +223,7 @@ def test_the_map_can_be_read_by_the_keyboard(page: Any) -> None:
 def test_the_first_tab_skips_to_the_summary(page: Any) -> None:
     page.keyboard.press("Tab")
     skip = page.locator(".skip")
-    assert skip.evaluate("one => one === document.activeElement")
+    assert skip.evaluate("element => element === document.activeElement")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
 

@@ -39,9 +39,9 @@ def facts_of(reading: Reading, *columns: str) -> list[dict[str, Any]]:
 
 def test_shares_of_rows_in_bins_and_of_categories(reading: Reading) -> None:
     age, colour, clock, day = facts_of(reading, "age", "colour", "clock", "day")
-    for one in (age, clock, day):
-        assert sum(one["here"]) == pytest.approx(1, abs=0.01)
-        assert sum(one["rest"]) == pytest.approx(1, abs=0.01)
+    for spread in (age, clock, day):
+        assert sum(spread["here"]) == pytest.approx(1, abs=0.01)
+        assert sum(spread["rest"]) == pytest.approx(1, abs=0.01)
     assert (np.array(age["here"]) * age["rest"]).sum() == 0  # the two lie apart
     assert dict(zip(colour["categories"], colour["here"], strict=True))["red"] == 1
     assert (clock["low"], clock["high"]) == ("20:15", "23:15")
@@ -50,7 +50,7 @@ def test_shares_of_rows_in_bins_and_of_categories(reading: Reading) -> None:
 
 def test_few_telling_columns_are_enough_and_empty_ones_are_left_out(reading: Reading) -> None:
     found = facts_of(reading, "gone", "income", "zero", "age", "colour")
-    assert [one["column"] for one in found] == ["income", "zero", "age"]  # of the first four
+    assert [spread["column"] for spread in found] == ["income", "zero", "age"]  # of the first four
     assert found[0]["logarithmic"]
     assert max(found[1]["rest"]) > 0.9
 

@@ -38,14 +38,14 @@ def test_plain_turns_everything_into_json() -> None:
 
 def test_counts_are_those_of_the_prediction(mixed: Case, mixed_facts: dict[str, Any]) -> None:
     predicted, unlabelled = mixed.model.predict(mixed.X), pd.isna(mixed.y)
-    assert [one["name"] for one in mixed_facts["classes"]] == mixed.model.classes_.tolist()
-    for one in mixed_facts["classes"]:
-        inside = predicted == one["name"]
-        assert one["n_predicted"] == inside.sum()
-        assert one["n_unlabelled"] == (inside & unlabelled).sum()
-        assert one["n_labelled"] == (mixed.y == one["name"]).sum()
-        assert one["n_agreeing"] == (inside & (mixed.y == one["name"])).sum()
-        assert one["n_known_labels"] == (inside & ~unlabelled).sum()
+    assert [class_["name"] for class_ in mixed_facts["classes"]] == mixed.model.classes_.tolist()
+    for class_ in mixed_facts["classes"]:
+        inside = predicted == class_["name"]
+        assert class_["n_predicted"] == inside.sum()
+        assert class_["n_unlabelled"] == (inside & unlabelled).sum()
+        assert class_["n_labelled"] == (mixed.y == class_["name"]).sum()
+        assert class_["n_agreeing"] == (inside & (mixed.y == class_["name"])).sum()
+        assert class_["n_known_labels"] == (inside & ~unlabelled).sum()
     assert mixed_facts["table"]["n_labelled"] == (~unlabelled).sum()
     assert mixed_facts["explanation"]["n_rows"] == len(mixed.X)
 
@@ -78,21 +78,25 @@ def test_rows_are_counted_by_their_labels_where_they_have_known_ones(mixed: Case
     y[stray] = "silver"
     facts = report_facts(mixed.model, mixed.X, y, n_map_rows=40)
     expected = Counter(label if isinstance(label, str) else found for label, found in zip(y, predicted, strict=True))
-    assert {one["name"]: one["n_rows"] for one in facts["classes"]} == {
+    assert {class_["name"]: class_["n_rows"] for class_ in facts["classes"]} == {
         **dict.fromkeys(map(str, mixed.model.classes_), 0),
         **expected,
     }
-    assert {one["name"]: one["n_predicted"] for one in facts["classes"] if one["n_predicted"]} == Counter(predicted)
-    novel = [one for one in facts["classes"] if one["is_novel"]]
-    for one, explained in zip(novel, facts["explanation"]["classes"], strict=True):
-        assert explained["n_rows"] == one["n_rows"]
-        assert explained["share"] == one["n_rows"] / len(y)
-    assert facts["explanation"]["n_novel_rows"] == sum(one["n_rows"] for one in novel)
+    assert {class_["name"]: class_["n_predicted"] for class_ in facts["classes"] if class_["n_predicted"]} == Counter(
+        predicted
+    )
+    novel = [class_ for class_ in facts["classes"] if class_["is_novel"]]
+    for class_, explained in zip(novel, facts["explanation"]["classes"], strict=True):
+        assert explained["n_rows"] == class_["n_rows"]
+        assert explained["share"] == class_["n_rows"] / len(y)
+    assert facts["explanation"]["n_novel_rows"] == sum(class_["n_rows"] for class_ in novel)
 
 
 def test_rows_that_the_cards_name_are_on_the_map(numeric: Case) -> None:
     facts = numeric.facts(n_map_rows=30)
-    named = [r["row"] for one in facts["explanation"]["classes"] for r in (*one["exemplars"], *one["borderline"])]
+    named = [
+        r["row"] for class_ in facts["explanation"]["classes"] for r in (*class_["exemplars"], *class_["borderline"])
+    ]
     assert named
     assert set(named) <= set(facts["map"]["rows"])
     assert len(facts["map"]["rows"]) <= 30 + len(named)
@@ -124,14 +128,14 @@ def test_without_labels_nothing_is_said_of_them(numeric: Case) -> None:
     assert facts["table"]["n_labelled"] is None
     assert facts["novelty"] is None
     assert facts["map"]["labels"] is None
-    assert {one["n_labelled"] for one in facts["classes"]} == {None}
+    assert {class_["n_labelled"] for class_ in facts["classes"]} == {None}
 
 
 def test_labels_that_the_model_does_not_know_are_counted(numeric: Case) -> None:
     truth = np.array(["a", "b"], dtype=object)[np.arange(len(numeric.y)) % 2]
     facts = report_facts(numeric.model, numeric.X, truth, n_map_rows=40)
-    assert sum(label["n_rows"] for one in facts["classes"] for label in one["labels"]) == len(numeric.y)
-    assert {one["n_known_labels"] for one in facts["classes"]} == {0}
+    assert sum(label["n_rows"] for class_ in facts["classes"] for label in class_["labels"]) == len(numeric.y)
+    assert {class_["n_known_labels"] for class_ in facts["classes"]} == {0}
     assert facts["novelty"] is None
 
 
@@ -141,7 +145,7 @@ def test_a_model_without_novel_classes(numeric: Case) -> None:
         model = nf.KMeansDiscoverer(2, random_state=0).fit(numeric.X, y)
     facts = report_facts(model, numeric.X, y, n_map_rows=40)
     assert facts["explanation"]["classes"] == []
-    assert not any(one["is_novel"] for one in facts["classes"])
+    assert not any(class_["is_novel"] for class_ in facts["classes"])
 
 
 def test_estimates_and_candidates_are_told_where_there_are_some(numeric: Case) -> None:
@@ -178,7 +182,7 @@ def test_wide_tables_keep_the_columns_that_tell_most(numeric: Case, monkeypatch:
     kept = [column["name"] for column in facts["map"]["columns"]]
     assert 0 < len(kept) < facts["table"]["n_columns"]
     assert facts["map"]["n_columns_left_out"] == facts["table"]["n_columns"] - len(kept)
-    assert kept[0] in {name for one in facts["explanation"]["classes"] for name in facts_module.columns_of(one)}
+    assert kept[0] in {name for class_ in facts["explanation"]["classes"] for name in facts_module.columns_of(class_)}
 
 
 @pytest.mark.parametrize(
@@ -219,8 +223,10 @@ def test_bad_input_is_refused(numeric: Case, change: dict[str, Any], message: st
 def test_boolean_labels_are_those_of_the_classes(numeric: Case) -> None:
     y = np.resize(np.array([True, False, False, None], dtype=object), len(numeric.X))
     facts = report_facts(nf.KMeansDiscoverer(2, random_state=0).fit(numeric.X, y), numeric.X, y, n_map_rows=20)
-    assert [one["n_labelled"] for one in facts["classes"]] == [y.tolist().count(label) for label in (False, True, 2, 3)]
-    assert facts["map"]["label_names"] == [one["name"] for one in facts["classes"][:2]]
+    assert [class_["n_labelled"] for class_ in facts["classes"]] == [
+        y.tolist().count(label) for label in (False, True, 2, 3)
+    ]
+    assert facts["map"]["label_names"] == [class_["name"] for class_ in facts["classes"][:2]]
 
 
 def test_huge_numbers_are_not_missing() -> None:
@@ -256,10 +262,10 @@ def test_without_time_there_is_a_plain_report(mixed: Case) -> None:
     found = report_facts(mixed.model, mixed.X, mixed.y, deadline=Deadline(-np.inf), on_step=steps.append)
     assert len(steps) == mixed.model.n_novel_classes_ + 2
     assert found["map"]["method"] == "the first two principal components"
-    for one in found["explanation"]["classes"]:
-        assert (one["rules"], one["stability"]) == ([], None)
-        assert one["profile"]
-        assert not any("rule" in doubt for doubt in one["warnings"])
+    for class_ in found["explanation"]["classes"]:
+        assert (class_["rules"], class_["stability"]) == ([], None)
+        assert class_["profile"]
+        assert not any("rule" in doubt for doubt in class_["warnings"])
 
 
 def test_a_report_without_a_map(mixed: Case, mixed_facts: dict[str, Any]) -> None:

@@ -76,7 +76,7 @@ def test_the_data_can_be_read_back(page: Page, mixed_facts: dict[str, Any]) -> N
     data = json.loads(dict(page.raw)["application/json"])
     expected = {name: value for name, value in mixed_facts["map"].items() if name != "middles"}
     assert data["map"] == expected
-    assert [one["name"] for one in data["classes"]] == [one["name"] for one in mixed_facts["classes"]]
+    assert [class_["name"] for class_ in data["classes"]] == [class_["name"] for class_ in mixed_facts["classes"]]
 
 
 def test_json_ends_no_script() -> None:
@@ -168,12 +168,20 @@ def test_estimates_and_candidates_are_shown(mixed_facts: dict[str, Any]) -> None
 
 def test_a_table_without_novel_classes_or_rows_of_them(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
-    one = facts["explanation"]["classes"][0]
-    one |= {"n_rows": 0, "share": 0.0, "rules": [], "profile": [], "exemplars": [], "borderline": [], "stability": None}
-    one |= {"warnings": [], "nearest_known": None, "against_nearest": [], "confidence": None}
+    class_ = facts["explanation"]["classes"][0]
+    class_ |= {
+        "n_rows": 0,
+        "share": 0.0,
+        "rules": [],
+        "profile": [],
+        "exemplars": [],
+        "borderline": [],
+        "stability": None,
+    }
+    class_ |= {"warnings": [], "nearest_known": None, "against_nearest": [], "confidence": None}
     assert "No row of this table is of this class." in Page(render(facts)).text
     facts["explanation"]["classes"] = []
-    facts["classes"] = [one for one in facts["classes"] if not one["is_novel"]]
+    facts["classes"] = [class_ for class_ in facts["classes"] if not class_["is_novel"]]
     facts["map"]["classes"] = [0] * len(facts["map"]["rows"])
     facts["map"]["middles"] = facts["map"]["middles"][: len(facts["classes"])]
     assert "No novel class in 300 rows" in Page(render(facts)).text
@@ -207,14 +215,14 @@ def test_the_summary_says_what_was_found(mixed: Case, mixed_facts: dict[str, Any
 def test_agreement_is_on_show_and_not_the_mean_probability(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     facts["candidates"] = {"confidence": 0.76, "class_confidence": [0.8, 0.7], "leaderboard": []}
-    assert [one.agreement for one in sureness(facts)] == [0.8, 0.7]
-    (agreement,) = [one for one in sentences(facts) if "agree" in one]
+    assert [class_.agreement for class_ in sureness(facts)] == [0.8, 0.7]
+    (agreement,) = [sentence for sentence in sentences(facts) if "agree" in sentence]
     assert agreement.startswith("The agreement of the best candidates on these classes is 76\N{NO-BREAK SPACE}%")
     assert "treat the classes as a proposal" in agreement
     assert dict(key_figures(facts))["agreement of the best candidates"] == "76\N{NO-BREAK SPACE}%"
     assert "confidence" not in " ".join(sentences(facts) + [name for name, _ in key_figures(facts)])
     assert not any("candidates" in sentence for sentence in sentences(mixed_facts))
-    without = {one.source for one in sureness(mixed_facts)}
+    without = {class_.source for class_ in sureness(mixed_facts)}
     assert without <= {"members", "bootstraps", None}
     assert without != {None}
 
@@ -236,7 +244,7 @@ def test_an_estimate_of_one_class_shows_how_sure_that_is(mixed_facts: dict[str, 
     assert sureness(facts)[0].source != "count"  # the user said that it is one
     facts["n_classes"] = {"n_classes": 1, "interval": [1, 2], "curve": [{"k": 1, "probability": 0.62}], "criteria": []}
     assert sureness(facts)[0][:2] == (0.62, "count")
-    assert any("The probability that it is one class, and not more, is 62" in one for one in sentences(facts))
+    assert any("The probability that it is one class, and not more, is 62" in sentence for sentence in sentences(facts))
 
 
 def test_rows_to_look_at_are_counted(mixed_facts: dict[str, Any]) -> None:
@@ -295,7 +303,9 @@ def test_nothing_is_said_twice(mixed_facts: dict[str, Any]) -> None:
     facts["candidates"] = {"confidence": 0.97, "class_confidence": [0.98, 0.96], "leaderboard": []}
     page = re.sub(r'<p[^>]*class="visually-hidden".*?</p>', "", render(facts), flags=re.DOTALL)
     said = [re.sub(r"<[^>]+>", "", text) for text in re.findall(r"<p\b[^>]*>(.*?)</p>", page, flags=re.DOTALL)]
-    sentences_of = [one.strip() for text in said for one in re.split(r"(?<=[.:;]) ", text) if len(one) > 40]
+    sentences_of = [
+        sentence.strip() for text in said for sentence in re.split(r"(?<=[.:;]) ", text) if len(sentence) > 40
+    ]
     assert len(sentences_of) == len(set(sentences_of))
 
 
@@ -303,7 +313,9 @@ def test_a_chance_is_not_called_an_agreement(mixed_facts: dict[str, Any]) -> Non
     facts = copy.deepcopy(mixed_facts)
     board = [{"rank": 1, "method": "k-means", "likelihood": -0.1}]
     facts["candidates"] = {"confidence": 0.61, "class_confidence": [1.0, 1.0], "leaderboard": board}
-    assert any("chance that more than four in five of these rows are in the right" in one for one in sentences(facts))
+    assert any(
+        "chance that more than four in five of these rows are in the right" in sentence for sentence in sentences(facts)
+    )
     assert dict(key_figures(facts))["chance that 4 of 5 rows are right"].startswith("61")
 
 
@@ -342,8 +354,8 @@ def test_strips_of_extreme_numbers_stay_inside(values: tuple[float, ...]) -> Non
 
 def test_long_cells_do_not_flood_the_summary(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
-    for one in facts["explanation"]["classes"]:
-        one["rules"] = [{"conditions": [{"text": "city is " + "x" * 9999}], "text": "city is " + "x" * 9999}]
+    for class_ in facts["explanation"]["classes"]:
+        class_["rules"] = [{"conditions": [{"text": "city is " + "x" * 9999}], "text": "city is " + "x" * 9999}]
     assert max(map(len, sentences(facts))) < 400
 
 
@@ -352,7 +364,7 @@ def test_the_parts_are_those_of_the_report(mixed_facts: dict[str, Any]) -> None:
     assert len(parts["cards"]) == 2
     assert all(card["html"] in whole for card in parts["cards"])
     assert all(html is None or html in whole for html in parts["sections"].values())
-    novel = [one["name"] for one in mixed_facts["classes"] if one["is_novel"]]
+    novel = [class_["name"] for class_ in mixed_facts["classes"] if class_["is_novel"]]
     assert [card["name"] for card in parts["cards"]] == novel
     assert len({(look["colour"], look["mark"]) for look in parts["looks"]["novel"]}) == 28
     json.dumps(parts)

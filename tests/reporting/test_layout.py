@@ -98,7 +98,7 @@ def test_the_map_is_made_in_one_thread_from_a_bounded_number_of_columns(
     seen = []
 
     def look(pca: PCA, rows: np.ndarray) -> np.ndarray:
-        seen.append((max(one["num_threads"] for one in threadpool_info()), rows.shape[1]))
+        seen.append((max(pool["num_threads"] for pool in threadpool_info()), rows.shape[1]))
         return rows[:, : pca.n_components]
 
     monkeypatch.setattr(PCA, "fit_transform", look)

@@ -186,7 +186,7 @@ def test_calibrated_probabilities_are_nearer_to_what_happens() -> None:
     plain = copy.deepcopy(model)
     plain.temperature_ = 1.0
     right = model.predict(rows)[known] == MANY[known]
-    before, after = (expected_error(one.predict_proba(rows)[known], right) for one in (plain, model))
+    before, after = (expected_error(fitted.predict_proba(rows)[known], right) for fitted in (plain, model))
     assert after < before
     assert after < 0.05
 
@@ -229,7 +229,9 @@ def test_abstaining_marks_rows_in_the_type_of_y(labels: LabelType) -> None:
     assert 0 < unsure.sum() < len(rows)
     assert_array_equal(predicted[~unsure], model.predict(rows)[~unsure])
     mark = {"i": -1, "O": None}.get(labels.kind, np.nan)
-    assert all(one is None if mark is None else np.array_equal(one, mark, equal_nan=True) for one in predicted[unsure])
+    assert all(
+        label is None if mark is None else np.array_equal(label, mark, equal_nan=True) for label in predicted[unsure]
+    )
     assert predicted.dtype.kind == labels.kind
 
 

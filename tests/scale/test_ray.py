@@ -108,25 +108,25 @@ def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Pat
     for name, array in arrays(expected).items():
         np.testing.assert_allclose(arrays(found)[name], array, rtol=0, atol=1e-5)
     assert found.labels_.tolist() == expected.labels_.tolist()
-    for one, other in zip(found.history_, expected.history_, strict=True):
-        assert one["stage"] == other["stage"]
+    for ours, other in zip(found.history_, expected.history_, strict=True):
+        assert ours["stage"] == other["stage"]
         losses = [name for name in other if name not in ("stage", "seconds")]
-        assert [one[name] for name in losses] == pytest.approx([other[name] for name in losses], abs=1e-5)
+        assert [ours[name] for name in losses] == pytest.approx([other[name] for name in losses], abs=1e-5)
     assert sorted(path.name.partition("-")[0] for path in kept.iterdir()) == ["checkpoint", "checkpoint"]
 
 
 @pytest.mark.slow
 def test_predictions_are_those_of_predict_parquet(model: nf.TabularNCD, rows: Path, tmp_path: Path) -> None:
-    one, many = tmp_path / "one.parquet", tmp_path / "many.parquet"
-    assert nf.predict_parquet(model, rows, one, keep=["width"]) == N
+    whole, many = tmp_path / "whole.parquet", tmp_path / "many.parquet"
+    assert nf.predict_parquet(model, rows, whole, keep=["width"]) == N
     assert predict_on_ray(model, rows, many, keep=["width"], n_workers=1) == N
-    assert pq.read_table(many).equals(pq.read_table(one))
+    assert pq.read_table(many).equals(pq.read_table(whole))
     with pytest.raises(nf.InputError, match="keep"):
         predict_on_ray(model, rows, many, keep=["weight"], n_workers=1)
     broken = broken_file(tmp_path / "rows")
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
         predict_on_ray(model, broken.parent, many, n_workers=1)
-    assert pq.read_table(many).equals(pq.read_table(one))  # the one before
+    assert pq.read_table(many).equals(pq.read_table(whole))  # the one before
 
 
 def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> None:
@@ -139,7 +139,9 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
         assert machines.n_workers == 2
         X, y = np.random.default_rng(0).normal(size=(60, 2)), np.repeat([0, 1, 2, 3, -1, -1], 10)
         settings = {"n_trials": 3, "storage": ":memory:", "random_state": 0}
-        here, there = (nf.tune(nf.SpectralDiscoverer(2), X, y, **settings, executor=one) for one in (None, machines))
+        here, there = (
+            nf.tune(nf.SpectralDiscoverer(2), X, y, **settings, executor=executor) for executor in (None, machines)
+        )
         assert here.best_params == there.best_params
         assert [trial["scores"] for trial in here.trials] == [trial["scores"] for trial in there.trials]
     with pytest.raises(RuntimeError, match="shut down"):
@@ -172,8 +174,8 @@ def _square(n: int) -> int:
 @pytest.mark.parametrize("make", [small, pbn])
 def test_one_worker_and_two_agree(make: Any, rows: Path) -> None:
     two = fit_on_ray(make(), rows, "kind", n_workers=2, batches_per_step=4)
-    one = fit_on_ray(make(), rows, "kind", n_workers=1, batches_per_step=4)
+    alone = fit_on_ray(make(), rows, "kind", n_workers=1, batches_per_step=4)
     other = [nf.read_table(path) for path in sorted(rows.iterdir())]
     for table in other:
-        np.testing.assert_allclose(one.predict_proba(table), two.predict_proba(table), atol=1e-4)
-    assert one.labels_.tolist() == two.labels_.tolist()
+        np.testing.assert_allclose(alone.predict_proba(table), two.predict_proba(table), atol=1e-4)
+    assert alone.labels_.tolist() == two.labels_.tolist()

@@ -23,7 +23,9 @@ def test_every_candidate_of_the_plan_cuts_the_unlabelled_rows() -> None:
     assert made.partitions.shape == (len(made.names), len(truth))
     assert made.partitions.min() == 0
     assert made.partitions.max() == N_NOVEL - 1
-    reached = dict(zip(made.names, (clustering_accuracy(truth, one) for one in made.partitions), strict=True))
+    reached = dict(
+        zip(made.names, (clustering_accuracy(truth, partition) for partition in made.partitions), strict=True)
+    )
     assert min(reached[name] for name in (("whitened", "k-means"), ("network", "k-means"), PAIRS, CONSENSUS)) > 0.95
     assert np.median(list(reached.values())) > 0.9
 

@@ -52,9 +52,9 @@ def test_classes_that_are_hidden_never_reach_the_candidates(monkeypatch: pytest.
     evidence, other, mirror = (
         gather_evidence(rows, y, LAYOUT, N_NOVEL, rng(), n_tasks=1) for y in (codes, exchanged, mirrored)
     )
-    for one, *others in zip(*built, strict=True):
+    for first, *others in zip(*built, strict=True):
         for same in others:
-            np.testing.assert_array_equal(one, same)
+            np.testing.assert_array_equal(first, same)
     assert max(evidence.accuracy.values()) == 1.0
     assert mirror.accuracy == other.accuracy
     assert max(other.accuracy.values()) < 0.8
@@ -135,16 +135,16 @@ def result(fold: tuple[int, ...], names: list[Name], information: list[float], a
 
 def test_trust_is_how_well_tasks_are_foretold() -> None:
     names = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
-    one = result((0, 1), names, [1, 2, 3, 4], [0.5, 0.6, 0.7, 0.8])
+    first = result((0, 1), names, [1, 2, 3, 4], [0.5, 0.6, 0.7, 0.8])
     other = result((2, 3), names, [1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4])
-    evidence = module._weigh([one, other])
+    evidence = module._weigh([first, other])
     assert evidence.trust_in_information == evidence.trust_in_accuracy == pytest.approx(1.0)
     assert evidence.accuracy == pytest.approx(dict(zip(names, [0.3, 0.4, 0.5, 0.6], strict=True)))
     assert evidence.advantage == pytest.approx(dict(zip(names, [-0.15, -0.05, 0.05, 0.15], strict=True)))
-    against = module._weigh([one, replace(other, accuracy=other.accuracy[::-1])])
+    against = module._weigh([first, replace(other, accuracy=other.accuracy[::-1])])
     assert against.trust_in_accuracy == against.trust_in_information == 0.0
     # The same classes, hidden again, foretell nothing about others.
-    assert module._weigh([one, replace(one)]).trust_in_accuracy == 0.0
+    assert module._weigh([first, replace(first)]).trust_in_accuracy == 0.0
 
 
 def test_candidates_that_a_task_did_not_allow_are_judged_by_the_others() -> None:
@@ -161,9 +161,9 @@ def test_candidates_that_a_task_did_not_allow_are_judged_by_the_others() -> None
 
 def test_the_gain_of_cleaner_partitions_is_measured_on_hidden_classes() -> None:
     accuracy = np.array([0.9, 0.6, 1.0])
-    one = module._Result((0, 1), lopsided(), accuracy, within=0.9)
-    assert module._weigh([one]).gain_of_cleaner == pytest.approx(-0.3)
-    silent = replace(one, portfolio=made(one.portfolio.names, [3.0, 2.0, 1.0]))
-    assert module._weigh([one, silent]).gain_of_cleaner == pytest.approx(-0.3)  # nothing was exchanged there
+    first = module._Result((0, 1), lopsided(), accuracy, within=0.9)
+    assert module._weigh([first]).gain_of_cleaner == pytest.approx(-0.3)
+    silent = replace(first, portfolio=made(first.portfolio.names, [3.0, 2.0, 1.0]))
+    assert module._weigh([first, silent]).gain_of_cleaner == pytest.approx(-0.3)  # nothing was exchanged there
     assert module._weigh([silent]).gain_of_cleaner == 0.0
-    assert module._weigh([one, silent]).within == pytest.approx(0.9)
+    assert module._weigh([first, silent]).within == pytest.approx(0.9)

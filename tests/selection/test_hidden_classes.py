@@ -48,8 +48,8 @@ def test_splits_hide_whole_classes_and_nothing_else(y: list[Any], n_splits: int 
         assert None not in classes
         assert not classes & {y[row] for row in train}
         assert 2 <= len(classes) <= max(2, len(times) // 2)
-        for one in classes:
-            times[one] += 1
+        for class_ in classes:
+            times[class_] += 1
     assert max(times.values()) - min(times.values()) <= 1
     again = list(splitter.split(None, y))
     assert all(np.array_equal(a[1], b[1]) for a, b in zip(splits, again, strict=True))
@@ -229,8 +229,8 @@ def test_a_discoverer_never_sees_which_class_is_hidden(fits: list[dict[str, Any]
         for y in (LABELS, exchanged, mirrored)
     ]
     assert scores[0] == 1.0 > scores[1] == scores[2], "the scores know"
-    one, *others = ({name: np.asarray(seen).tolist() for name, seen in fit.items()} for fit in fits)
-    assert others == [one, one], "the fits do not"
+    first, *others = ({name: np.asarray(seen).tolist() for name, seen in fit.items()} for fit in fits)
+    assert others == [first, first], "the fits do not"
 
 
 @pytest.mark.parametrize("to", [pd.DataFrame, pl.DataFrame, pa.table, list])

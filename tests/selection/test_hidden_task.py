@@ -20,10 +20,10 @@ def test_nothing_of_a_hidden_class_is_seen(labels: np.ndarray, classes: set[int]
     assert len(some.hidden) == min(hidden, len(task.hidden))
     assert len(some.known) == min(known, len(task.known))
     assert set(some.rows) <= set(task.rows)
-    for one in (task, some):
-        for row, code in zip(one.rows, one.codes, strict=True):
-            stays = sorted({int(labels[other]) for other in one.known})
+    for made in (task, some):
+        for row, code in zip(made.rows, made.codes, strict=True):
+            stays = sorted({int(labels[other]) for other in made.known})
             assert code == (-1 if labels[row] in classes else stays.index(labels[row]))
-        sought = sorted({int(labels[row]) for row in one.hidden})
-        assert one.truth.tolist() == [sought.index(labels[row]) for row in one.hidden]
-        assert (one.n_known, one.n_hidden) == (len(set(one.codes) - {-1}), len(sought))
+        sought = sorted({int(labels[row]) for row in made.hidden})
+        assert made.truth.tolist() == [sought.index(labels[row]) for row in made.hidden]
+        assert (made.n_known, made.n_hidden) == (len(set(made.codes) - {-1}), len(sought))

@@ -22,8 +22,8 @@ def jury() -> Jury:
 def test_candidates_are_in_order(jury: Jury) -> None:
     assert (np.diff(jury.leads) <= 0).all()
     board = jury.leaderboard()
-    assert [(one["representation"], one["method"]) for one in board] == jury.names
-    assert [one["rank"] for one in board] == list(range(1, len(jury.names) + 1))
+    assert [(line["representation"], line["method"]) for line in board] == jury.names
+    assert [line["rank"] for line in board] == list(range(1, len(jury.names) + 1))
 
 
 def test_the_truth_is_trusted_and_noise_is_not(jury: Jury) -> None:
@@ -35,23 +35,26 @@ def test_the_truth_is_trusted_and_noise_is_not(jury: Jury) -> None:
 
 
 def test_the_names_of_classes_do_not_matter(jury: Jury) -> None:
-    one = jury.partitions[0]
-    other = np.array([2, 0, 1])[one]
-    assert jury.confidence(other) == pytest.approx(jury.confidence(one))
-    np.testing.assert_allclose(jury.class_confidence(other), jury.class_confidence(one)[[1, 2, 0]])
+    partition = jury.partitions[0]
+    other = np.array([2, 0, 1])[partition]
+    assert jury.confidence(other) == pytest.approx(jury.confidence(partition))
+    np.testing.assert_allclose(jury.class_confidence(other), jury.class_confidence(partition)[[1, 2, 0]])
 
 
 def test_confidence_in_a_class_is_the_overlap_with_the_best_candidates(jury: Jury) -> None:
-    one = jury.partitions[0]
+    partition = jury.partitions[0]
     overlaps = []
     for other in jury.partitions[:N_BEST]:
         overlaps.append(
-            max(((one == 1) & (other == j)).sum() / ((one == 1) | (other == j)).sum() for j in range(N_NOVEL))
+            max(
+                ((partition == 1) & (other == j)).sum() / ((partition == 1) | (other == j)).sum()
+                for j in range(N_NOVEL)
+            )
         )
-    assert jury.class_confidence(one)[1] == pytest.approx(np.mean(overlaps))
+    assert jury.class_confidence(partition)[1] == pytest.approx(np.mean(overlaps))
 
 
 @given(arrays(np.int64, (4, 9), elements=st.integers(0, 5)))
 def test_rand_indices_are_those_of_scikit_learn(partitions: np.ndarray) -> None:
-    expected = [[adjusted_rand_score(one, other) for other in partitions] for one in partitions]
+    expected = [[adjusted_rand_score(first, other) for other in partitions] for first in partitions]
     np.testing.assert_allclose(rand_indices(partitions), expected, atol=1e-12)

@@ -86,9 +86,9 @@ def test_names_of_classes_do_not_matter() -> None:
     rows, codes = made(4, 3)
     labels = [codes, np.where(codes < 0, -1, codes * 5 + 2)]
     labels += [np.where(codes < 0, None, np.array(list(names))[codes]) for names in ("abcd", "dbca")]
-    one, multiplied, named, reordered = (estimate_n_novel_classes(rows, y, random_state=0) for y in labels)
-    assert contents(multiplied) == contents(named) == contents(one)
-    assert reordered.n_classes == one.n_classes  # other classes are hidden in each task, so other digits differ
+    plain, multiplied, named, reordered = (estimate_n_novel_classes(rows, y, random_state=0) for y in labels)
+    assert contents(multiplied) == contents(named) == contents(plain)
+    assert reordered.n_classes == plain.n_classes  # other classes are hidden in each task, so other digits differ
 
 
 def test_hidden_tasks_hold_known_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:

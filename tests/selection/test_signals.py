@@ -19,8 +19,8 @@ def test_the_truth_has_the_better_signals() -> None:
     pairs, graphs = Pairs(some.look.pair_logits(some.free)), graphs_of(some, spaces)
     truth = (table()[2][some.free] % N_NOVEL).astype(np.int64)
     right, wrong = (
-        dict(zip(SIGNALS, signals_of(some, spaces, graphs, pairs, one), strict=True))
-        for one in (truth, np.random.default_rng(0).permutation(truth))
+        dict(zip(SIGNALS, signals_of(some, spaces, graphs, pairs, partition), strict=True))
+        for partition in (truth, np.random.default_rng(0).permutation(truth))
     )
     for signal in set(SIGNALS) - {"entropy", "smallest", "largest"}:
         assert right[signal] > wrong[signal], signal

@@ -72,7 +72,7 @@ def test_impossible_spaces_are_refused(make: Any) -> None:
         make()
 
 
-@pytest.mark.parametrize("discoverer", [make() for make in CLASSES], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("discoverer", [make() for make in CLASSES], ids=lambda discoverer: type(discoverer).__name__)
 def test_every_discoverer_accepts_what_its_space_proposes(discoverer: Any) -> None:
     space = discoverer.search_space()
     if not space:

@@ -64,8 +64,8 @@ def test_another_task_is_described_otherwise(part: str, changes: dict[str, Any])
 
 def test_what_changes_nothing_is_no_part_of_the_task() -> None:
     assert described(discoverer=nf.TabularNCD(verbose=1, device="cpu")) == described()
-    one, other = (nf.TabularNCD(random_state=np.random.RandomState(seed)) for seed in (0, 1))
-    assert described(discoverer=one) == described(discoverer=other), "memory addresses are left out"
+    first, other = (nf.TabularNCD(random_state=np.random.RandomState(seed)) for seed in (0, 1))
+    assert described(discoverer=first) == described(discoverer=other), "memory addresses are left out"
 
 
 # ---- the storage

@@ -78,7 +78,7 @@ def test_the_discoverer_as_given_is_the_first_trial_and_never_beaten_by_worse() 
 def test_the_discoverer_as_given_is_left_only_for_something_clearly_better(
     scores: list[list[float]], chosen: int
 ) -> None:
-    records = [{"state": "complete", "scores": one, "score": round(float(np.mean(one)), 9)} for one in scores]
+    records = [{"state": "complete", "scores": splits, "score": round(float(np.mean(splits)), 9)} for splits in scores]
     pruned = {"state": "pruned", "scores": [1.0], "score": None}
     assert tuning._choose([*records, pruned]) is records[chosen]
 
@@ -93,7 +93,7 @@ def test_settings_outside_of_the_space_are_tried_too() -> None:
 def test_every_fit_has_the_same_splits_and_never_a_hidden_label(fits: list[dict[str, Any]]) -> None:
     tuned(n_trials=4)
     rows = [fit["y"].tolist() for fit in fits]
-    assert len({tuple(one) for one in rows}) == 3
+    assert len({tuple(row) for row in rows}) == 3
     for fit in fits:
         known = set(fit["y"].tolist()) - {-1}
         assert len(known) == 3, "of five known classes two are hidden, with all of their rows"
@@ -107,7 +107,7 @@ def test_settings_can_be_scored_on_a_sample_with_all_classes(fits: list[dict[str
     X, y = np.delete(X, rare, axis=0), np.delete(y, rare)
     tuned(X=X, y=y, n_trials=2, max_rows=200)
     rows = [fit["y"].tolist() for fit in fits]
-    assert len({tuple(one) for one in rows}) == 3
+    assert len({tuple(row) for row in rows}) == 3
     for fit in fits:
         assert 150 < len(fit["y"]) <= 205
         assert 0.2 < np.mean(fit["classes"] >= 5) < 0.7  # three of seven rows, of which some known ones are held out
@@ -231,10 +231,10 @@ def test_a_pack_gives_what_one_after_the_other_gives(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tuning, "packs", lambda discoverers: [[place] for place in range(len(discoverers))])
     alone = tuned(discoverer, n_trials=4, space=space)
     assert sizes[6:] == [1] * 12
-    for one, other in zip(outcomes(packed), outcomes(alone), strict=True):
-        assert one.pop("scores") == pytest.approx(other.pop("scores"), abs=0.05)
-        assert one.pop("score") == pytest.approx(other.pop("score"), abs=0.05)
-        assert one == other
+    for ours, other in zip(outcomes(packed), outcomes(alone), strict=True):
+        assert ours.pop("scores") == pytest.approx(other.pop("scores"), abs=0.05)
+        assert ours.pop("score") == pytest.approx(other.pop("score"), abs=0.05)
+        assert ours == other
 
 
 def test_only_what_can_be_packed_is_proposed_in_batches() -> None:

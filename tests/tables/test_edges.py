@@ -87,7 +87,7 @@ def test_dates_of_any_year_and_zone(moment: datetime, minutes: int) -> None:
 def test_the_first_and_the_last_year_as_labels_and_cells(year: int) -> None:
     ends = [datetime(year, 1, 1, tzinfo=timezone(timedelta(hours=9))), datetime(year, 12, 31, 23, tzinfo=UTC)]
     ends.append(datetime(year, 12, 31, 23, 59, tzinfo=timezone(timedelta(hours=-9))))
-    assert len({text_of(one) for one in ends}) == 3
+    assert len({text_of(end) for end in ends}) == 3
     assert as_table(pd.DataFrame({"d": pd.Series(ends, dtype=object)})).columns["d"].dtype == "M8[us]"
 
 

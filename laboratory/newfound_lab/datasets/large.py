@@ -101,8 +101,8 @@ def write_large_table(folder: Path, n_rows: int, seed: int = 0, table: LargeTabl
     """
     table, rng = table or LargeTable.draw(), np.random.default_rng([seed, n_rows])
     rows, truth = folder / "rows", folder / "truth"
-    for one in (rows, truth):
-        one.mkdir(parents=True, exist_ok=True)
+    for target in (rows, truth):
+        target.mkdir(parents=True, exist_ok=True)
     for number, start in enumerate(range(0, n_rows, _FILE_ROWS)):
         left, writers = min(_FILE_ROWS, n_rows - start), {}
         while left:

@@ -112,7 +112,7 @@ def best_in_bold(summaries: Sequence[ScoreSummary]) -> Callable[[ScoreSummary, s
     best: dict[tuple[str, str], Score] = {}
     for s in summaries:
         for metric, score in s.scores.items():
-            best[s.dataset, metric] = max(score, best.get((s.dataset, metric), score), key=lambda one: one.mean)
+            best[s.dataset, metric] = max(score, best.get((s.dataset, metric), score), key=lambda found: found.mean)
 
     def cell(summary: ScoreSummary, metric: str) -> Cell:
         score = summary.scores.get(metric)

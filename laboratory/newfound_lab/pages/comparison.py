@@ -129,8 +129,8 @@ class Comparison:
         A dataset counts once, by its mean over class splits and seeds.
         """
         ours, theirs = (
-            [score.mean for name in self.shared_datasets if (score := self.score(name, one, metric))]
-            for one in (method, other)
+            [score.mean for name in self.shared_datasets if (score := self.score(name, compared, metric))]
+            for compared in (method, other)
         )
         return lead(ours, theirs) if len(ours) == len(theirs) else None
 
@@ -187,7 +187,7 @@ class Estimates:
 
     def __init__(self, lines: Lines) -> None:
         self.lines = sorted_lines(line for line in lines if line["experiment"] == "n_classes")
-        criteria = dict.fromkeys(one["criterion"] for line in self.lines for one in line["criteria"])
+        criteria = dict.fromkeys(criterion["criterion"] for line in self.lines for criterion in line["criteria"])
         self.names = [COMBINED, *criteria] if self.lines else []
 
     def of(self, name: str, datasets: Iterable[str] | None = None) -> dict[Pair, NDArray[np.float64]]:
@@ -202,15 +202,20 @@ class Estimates:
     def share_of_pairs(self, name: str, within: int, datasets: Iterable[str] | None = None) -> float | None:
         """Share of the datasets and class splits whose median estimate is so near to the truth."""
         errors = self.of(name, datasets).values()
-        return float(np.mean([abs(np.median(one)) <= within for one in errors])) if errors else None
+        return float(np.mean([abs(np.median(of_table)) <= within for of_table in errors])) if errors else None
 
     def weight(self, name: str) -> float | None:
         """Mean weight of a criterion in the combined estimate; None for that itself."""
-        weights = [one["weight"] for line in self.lines for one in line["criteria"] if one["criterion"] == name]
+        weights = [
+            criterion["weight"]
+            for line in self.lines
+            for criterion in line["criteria"]
+            if criterion["criterion"] == name
+        ]
         return float(np.mean(weights)) if weights else None
 
 
 def _estimate(line: Mapping[str, Any], name: str) -> int | None:
     if name == COMBINED:
         return int(line["n_classes"])
-    return next((int(one["n_classes"]) for one in line["criteria"] if one["criterion"] == name), None)
+    return next((int(criterion["n_classes"]) for criterion in line["criteria"] if criterion["criterion"] == name), None)

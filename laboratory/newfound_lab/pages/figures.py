@@ -428,7 +428,7 @@ def _share_used(line: Line) -> float:
 
 def _with_limits(panel: CurvePanel, panels: Sequence[CurvePanel]) -> CurvePanel:
     """Give a panel the limits that hold the curves of all of them."""
-    curves = [curve for one in panels for curve in one.curves]
+    curves = [curve for drawn in panels for curve in drawn.curves]
     low = min(float((curve.mean - curve.sd).min()) for curve in curves)
     return replace(panel, limits=(max(0.0, 10 * np.floor(low / 10)), 102.0))
 

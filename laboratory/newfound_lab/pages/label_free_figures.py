@@ -124,4 +124,6 @@ def draw_n_classes(lines: Lines, files: Sequence[Path]) -> str:
 
 
 def _methods(comparisons: dict[str, Comparison]) -> list[str]:
-    return [name for name in LABEL_FREE_METHODS if any(name in one.methods for one in comparisons.values())]
+    return [
+        name for name in LABEL_FREE_METHODS if any(name in comparison.methods for comparison in comparisons.values())
+    ]

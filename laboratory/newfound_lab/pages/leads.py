@@ -17,10 +17,10 @@ _AHEAD = "auto"
 _METRICS = ("acc", "bacc")
 
 SHOWN: dict[str, Callable[[Lead], str]] = {
-    "lead": lambda one: _points(one.mean),
-    "interval": lambda one: f"{_points(one.low)} to {_points(one.high)}",
-    "p": lambda one: show_p(one.p),
-    "better on": lambda one: f"{one.n_better} of {one.n_tables}",
+    "lead": lambda lead: _points(lead.mean),
+    "interval": lambda lead: f"{_points(lead.low)} to {_points(lead.high)}",
+    "p": lambda lead: show_p(lead.p),
+    "better on": lambda lead: f"{lead.n_better} of {lead.n_tables}",
 }
 """What is said of a lead in percent, by the name that tables and pages use."""
 
@@ -40,9 +40,9 @@ def _leads(k: str) -> Callable[[Lines], ResultTable]:
         rows: list[Row] = []
         for other in comparison.methods:
             leads = [comparison.lead(_AHEAD, other, metric) for metric in _METRICS if other != _AHEAD]
-            found = [one for one in leads if one is not None]
+            found = [lead for lead in leads if lead is not None]
             if len(found) == len(_METRICS):
-                rows.append([TITLES[other], *(show(one) for one in found for show in SHOWN.values())])
+                rows.append([TITLES[other], *(show(lead) for lead in found for show in SHOWN.values())])
         return new_table(
             table_name("label_free_leads", k),
             f"How far AutoDiscoverer is ahead, {K_TITLES[k]}",

@@ -144,7 +144,7 @@ class MixedResults:
 
     def lead(self, setting: str, method: str, other: str, metric: str) -> Lead | None:
         """How far a method lies above another, over the tables of both."""
-        ours, theirs = (self.by_table(setting, one, metric) for one in (method, other))
+        ours, theirs = (self.by_table(setting, router, metric) for router in (method, other))
         shared = [table for table in ours if table in theirs]
         return lead([ours[table] for table in shared], [theirs[table] for table in shared])
 

@@ -35,8 +35,8 @@ def draw_shares(lines: Lines, files: Sequence[Path]) -> str:
             if (found := results.by_table(setting, method, "all_acc"))
         }
         if values:
-            x, means = np.array(list(values)), np.array([np.mean(one) for one in values.values()])
-            errors = np.array([np.std(one) / np.sqrt(len(one)) for one in values.values()])
+            x, means = np.array(list(values)), np.array([np.mean(scores) for scores in values.values()])
+            errors = np.array([np.std(scores) / np.sqrt(len(scores)) for scores in values.values()])
             curves.append(Curve(METHOD_TITLES[method], x, means, errors))
     panel = CurvePanel("", "share of known rows among the unlabelled ones, %", "ACC on all unlabelled rows, %", curves)
     write_curves(

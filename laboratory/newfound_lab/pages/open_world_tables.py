@@ -118,8 +118,10 @@ def _lowest(comparison: Comparison, dataset: str, method: str, metric: str) -> s
 
 def _reached(comparison: Comparison, dataset: str, method: str) -> str:
     """Count the novel classes, of all seeds, whose rules are as precise and cover as much as they should."""
-    classes = [one for run in comparison.runs(dataset, method) for one in run["rules"]]
-    return f"{sum(all((one[name] or 0.0) >= aim for name, aim in AIM.items()) for one in classes)} of {len(classes)}"
+    classes = [rules for run in comparison.runs(dataset, method) for rules in run["rules"]]
+    return (
+        f"{sum(all((rules[name] or 0.0) >= aim for name, aim in AIM.items()) for rules in classes)} of {len(classes)}"
+    )
 
 
 OPEN_WORLD_TABLES: dict[str, Callable[[Lines], ResultTable]] = {

@@ -168,7 +168,7 @@ class _Filler:
             if experiment in OF_A_DATASET:
                 _check("dataset", dataset, names())
             else:
-                _check("figure", name, (*OVERALL, *(f"{one}_DATASET" for one in OF_A_DATASET)))
+                _check("figure", name, (*OVERALL, *(f"{figure}_DATASET" for figure in OF_A_DATASET)))
             return None
         caption = escape_markdown(" ".join(figure.caption.split()))
         first, _, _ = caption.partition(". ")

@@ -98,13 +98,13 @@ def threshold(summaries: Sequence[ScoreSummary]) -> ResultTable:
     rows: list[Row] = []
     for (dataset, _), tried in _ranges(summaries, "threshold").items():
         row: Row = [dataset_cell(dataset, reduced=tried.summaries[0].reduced), *tried.run_cells]
-        for one in (tried, by_parameter.get((dataset, "top_k"))):
-            if one is None:
+        for curve in (tried, by_parameter.get((dataset, "top_k"))):
+            if curve is None:
                 row += [ABSENT] * 5
                 continue
-            share = sum(one.is_close) / len(one.is_close)
-            row += [f"{one.values[one.best]:g}", one.score_at(one.best), one.score_at(one.best, "acc")]
-            row += [f"{100.0 * share:.0f} %", one.stretches(one.is_collapsed)]
+            share = sum(curve.is_close) / len(curve.is_close)
+            row += [f"{curve.values[curve.best]:g}", curve.score_at(curve.best), curve.score_at(curve.best, "acc")]
+            row += [f"{100.0 * share:.0f} %", curve.stretches(curve.is_collapsed)]
         rows.append(row)
     columns = ["Dataset", *RUN_COLUMNS]
     for kind in ("threshold", "top_k"):

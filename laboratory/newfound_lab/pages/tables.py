@@ -309,7 +309,7 @@ def _search(lines: Lines) -> ResultTable:
             found, trials = line["data"]["best"], line["data"]["trials"]
             name = dataset_cell(dataset, reduced=line["reduced"])
             which = (dataset, line["variant"])
-            tested = summarise(one for one in searched if (one["dataset"], one["variant"]) == which)
+            tested = summarise(line for line in searched if (line["dataset"], line["variant"]) == which)
             validation = show(Score(100.0 * max(trial["acc"] for trial in trials)), "acc")
             test_cells = _test_cells(tested[0] if tested else None)
             how = TITLES[line["variant"]]

@@ -57,9 +57,15 @@ def write_estimates(
         for place, panel in zip(panel_places(figure, len(panels), columns), panels, strict=True):
             tidy(place, panel.title, grid="both")
             place.plot(limits, limits, color=MUTED_INK, linewidth=1, zorder=2)
-            for one in panel.estimates:
-                place.plot([one.truth] * 2, [one.low, one.high], color=NOVEL_COLOURS[1], alpha=0.35, linewidth=1.1)
-            x, y = ([getattr(one, name) for one in panel.estimates] for name in ("truth", "estimate"))
+            for estimate in panel.estimates:
+                place.plot(
+                    [estimate.truth] * 2,
+                    [estimate.low, estimate.high],
+                    color=NOVEL_COLOURS[1],
+                    alpha=0.35,
+                    linewidth=1.1,
+                )
+            x, y = ([getattr(estimate, name) for estimate in panel.estimates] for name in ("truth", "estimate"))
             place.plot(
                 x, y, "o", color=NOVEL_COLOURS[1], markersize=4.5, markeredgecolor=INK, markeredgewidth=0.3, zorder=4
             )

@@ -41,10 +41,10 @@ class DrawnTable:
 def _styles(table: DrawnTable) -> dict[int, tuple[str, str]]:
     """Colour and mark of each class; known classes are muted."""
     styles: dict[int, tuple[str, str]] = {}
-    for place, one in enumerate(np.unique(table.classes[table.novel])):
+    for place, class_ in enumerate(np.unique(table.classes[table.novel])):
         marker = NOVEL_MARKERS[place // len(NOVEL_COLOURS) % len(NOVEL_MARKERS)]
-        styles[int(one)] = (NOVEL_COLOURS[place % len(NOVEL_COLOURS)], marker)
-    return {int(one): styles.get(int(one), (KNOWN_COLOUR, "o")) for one in np.unique(table.classes)}
+        styles[int(class_)] = (NOVEL_COLOURS[place % len(NOVEL_COLOURS)], marker)
+    return {int(class_): styles.get(int(class_), (KNOWN_COLOUR, "o")) for class_ in np.unique(table.classes)}
 
 
 def _grey(cells: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -71,8 +71,8 @@ def write_tables(paths: Sequence[Path], tables: Sequence[DrawnTable]) -> None:
         places = figure.subplots(2, len(tables), height_ratios=(_SCATTER, _MAP), squeeze=False)
         for upper, lower, table in zip(*places, tables, strict=True):
             styles = _styles(table)
-            for one, (colour, marker) in styles.items():
-                rows = table.classes == one
+            for class_, (colour, marker) in styles.items():
+                rows = table.classes == class_
                 for part, filled in (
                     (rows & table.labelled, True),
                     (rows & ~table.labelled, bool(table.novel[rows][0])),

@@ -47,16 +47,20 @@ def measure_answers(
     The seed is the class split too; the first is ``first``, so that splits on which a rule was chosen can be left out.
     Accuracy is over the unlabelled rows that no rule asked about: known classes by name, novel ones after a matching.
     """
-    every = [one for one in load_problems(problems) if one.labelled.sum() >= 50 and (~one.labelled).sum() >= 100]
-    names = list(dict.fromkeys(one.table for one in every))[:tables]
+    every = [
+        problem
+        for problem in load_problems(problems)
+        if problem.labelled.sum() >= 50 and (~problem.labelled).sum() >= 100
+    ]
+    names = list(dict.fromkeys(problem.table for problem in every))[:tables]
     for name in names:
         for mixed in (False, True):
             wanted = {f"{name}/{seed}/{'mixed' if mixed else 'pure'}": seed for seed in range(first, first + seeds)}
-            for one in every:
-                if one.name in wanted:
+            for problem in every:
+                if problem.name in wanted:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        yield _measured(one, n, rows, wanted[one.name])
+                        yield _measured(problem, n, rows, wanted[problem.name])
 
 
 def _measured(problem: Problem, n: int, rows: int, seed: int) -> dict[str, Any]:
@@ -70,7 +74,9 @@ def _measured(problem: Problem, n: int, rows: int, seed: int) -> dict[str, Any]:
     )
     truth = np.array([f"c{code}" for code in problem.classes[some]], dtype=object)
     labelled = problem.labelled[some]
-    labels = [name if one else None for name, one in zip(truth.tolist(), labelled.tolist(), strict=True)]
+    labels = [
+        name if is_labelled else None for name, is_labelled in zip(truth.tolist(), labelled.tolist(), strict=True)
+    ]
     n_novel = len(np.unique(truth[~np.isin(truth, truth[labelled])]))
     model = nf.WhitenedKMeans(max(1, n_novel), unlabelled="mixed" if problem.mixed else "novel", random_state=seed)
     model.fit(table, labels)
@@ -86,7 +92,7 @@ def _measured(problem: Problem, n: int, rows: int, seed: int) -> dict[str, Any]:
     known = np.unique(truth[labelled])
 
     def accuracy(predicted: Any) -> float:
-        shown = np.array([str(one) for one in predicted[judged]])
+        shown = np.array([str(name) for name in predicted[judged]])
         return float(open_world_accuracy(told[judged].astype(str), shown, known.astype(str)))
 
     line: dict[str, Any] = {"problem": problem.name, "seed": seed, "before": accuracy(model.predict(batch))}

@@ -57,9 +57,9 @@ class Stream:
         """Draw the rows of a benchmark: half of them for the fit, the others for batches of ``rows`` earlier rows."""
         data = load(name, data_dir)
         table = pd.concat([pd.DataFrame(data.X_train), pd.DataFrame(data.X_test)], ignore_index=True)
-        truth = np.array([str(one) for one in np.concatenate([data.y_train_truth, data.y_test])], dtype=object)
+        truth = np.array([str(label) for label in np.concatenate([data.y_train_truth, data.y_test])], dtype=object)
         rng = np.random.RandomState(seed)
-        known, novel = ([str(one) for one in classes] for classes in (data.known_classes, data.novel_classes))
+        known, novel = ([str(label) for label in classes] for classes in (data.known_classes, data.novel_classes))
         rng.shuffle(novel)
         later, first = novel[:_N_BATCHES], novel[_N_BATCHES:] or [known.pop()]
         order = rng.permutation(len(truth))
@@ -71,7 +71,7 @@ class Stream:
             old = part[np.isin(truth[part], there)][:rows]
             batches.append(rng.permutation(np.concatenate([old, rest[truth[rest] == new][:new_rows]])))
             there.append(new)
-        labels = [one if one in known else None for one in truth[fitted]]
+        labels = [label if label in known else None for label in truth[fitted]]
         return cls(table, truth, fitted, labels, batches, [*later, None], len(first))
 
 
@@ -99,8 +99,8 @@ def measure_batches(
         seconds = time.perf_counter() - start
         truth, found = stream.truth[batch], np.array(update.labels, dtype=object)
         inside, is_known = truth == new, np.isin(truth, list(known))
-        sizes = {one: int((found[inside] == one).sum()) for one in update.new_classes}
-        best = max(sizes, key=lambda one: sizes[one]) if sizes and new is not None else None
+        sizes = {class_: int((found[inside] == class_).sum()) for class_ in update.new_classes}
+        best = max(sizes, key=lambda class_: sizes[class_]) if sizes and new is not None else None
         records.append(
             {
                 "table": name,
@@ -144,13 +144,13 @@ def measure_costs(
     """
     data = load(name, data_dir)
     table = pd.concat([pd.DataFrame(data.X_train), pd.DataFrame(data.X_test)], ignore_index=True)
-    truth = np.array([str(one) for one in np.concatenate([data.y_train_truth, data.y_test])], dtype=object)
-    known = [str(one) for one in data.known_classes]
+    truth = np.array([str(label) for label in np.concatenate([data.y_train_truth, data.y_test])], dtype=object)
+    known = [str(label) for label in data.known_classes]
     rng = np.random.RandomState(seed)
     order = rng.permutation(len(truth))
     fitted, rest = np.split(order, [min(_MOST_FITTED, len(order) // 2)])
     model = nf.WhitenedKMeans(len(data.novel_classes), random_state=seed)
-    model.fit(table.iloc[fitted], [one if one in known else None for one in truth[fitted]])
+    model.fit(table.iloc[fitted], [label if label in known else None for label in truth[fitted]])
     copy.deepcopy(model).update(table.iloc[rest[:rows]])  # what is loaded once is no part of the first batch
     records = Records()
 

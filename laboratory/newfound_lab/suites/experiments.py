@@ -122,7 +122,9 @@ def plan(
         if methods is None or trial.method in methods
     ]
     # what others build on comes before them
-    trials = list({one.key: one for trial in asked for one in (trial.builds_on, trial) if one is not None}.values())
+    trials = list(
+        {needed.key: needed for trial in asked for needed in (trial.builds_on, trial) if needed is not None}.values()
+    )
     if not trials:
         raise InputError(
             f"The selection leaves nothing to measure: experiments {_listed(experiments)}, datasets "

@@ -77,7 +77,10 @@ def key_of(line: Mapping[str, Any]) -> str:
 
 def facts_of(line: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of the trial that a line of the results belongs to; KeyError where the line is not of a trial."""
-    return {one.name: line.get(one.name, _ADDED[one.name]) if one.name in _ADDED else line[one.name] for one in _FIELDS}
+    return {
+        entry.name: line.get(entry.name, _ADDED[entry.name]) if entry.name in _ADDED else line[entry.name]
+        for entry in _FIELDS
+    }
 
 
 _FIELDS = fields(Trial)

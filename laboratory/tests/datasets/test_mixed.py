@@ -66,7 +66,8 @@ def test_mixtures_of_one_class_split_share_test_rows_and_labelled_rows() -> None
     first, second = problem(known_share=0.3), problem(known_share=0.8)
     assert first.X_test.equals(second.X_test)
     labelled = [
-        set(one.X_train["row"][~one.unlabelled]) for one in (first, second, problem(known_share=0.3, n_labelled=10))
+        set(drawn.X_train["row"][~drawn.unlabelled])
+        for drawn in (first, second, problem(known_share=0.3, n_labelled=10))
     ]
     assert labelled[0] == labelled[1] > labelled[2]
     few, many = (problem(n_labelled=n) for n in (10, 50))

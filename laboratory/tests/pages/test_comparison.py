@@ -69,12 +69,12 @@ def test_an_average_rank_counts_each_dataset_once_with_an_interval_over_datasets
     assert rank is not None
     assert rank.mean == pytest.approx(np.mean([1.5, np.mean([1.0, 2.0, 1.0])]))
     assert rank.interval == interval_over_tables([1.5, np.mean([1.0, 2.0, 1.0])])
-    alone = Comparison([one for one in LINES if one["dataset"] == "letter"], "given").rank("auto")
+    alone = Comparison([line for line in LINES if line["dataset"] == "letter"], "given").rank("auto")
     assert alone == (1.5, None)
 
 
 def test_ranks_can_be_taken_by_another_metric() -> None:
-    worse = [one | {"bacc": one["bacc"] - 0.5 * (one["method"] == "auto")} for one in LINES]
+    worse = [line | {"bacc": line["bacc"] - 0.5 * (line["method"] == "auto")} for line in LINES]
     assert Comparison(worse, "given").ranks("bacc")["auto"].tolist() == [2.0, 2.0, 2.0]
     assert Comparison(worse, "given").rank("auto", "bacc") == (2.0, (2.0, 2.0))
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from laboratory.tests.made_lines import line
-from laboratory.tests.pages.test_tables import one, records
+from laboratory.tests.pages.test_tables import records, row_of
 from newfound_lab.pages.tables import build_tables
 
 PAPERS = ("mnist", "forest", "letter", "human", "satimage", "pendigits")
@@ -10,7 +10,7 @@ PAPERS = ("mnist", "forest", "letter", "human", "satimage", "pendigits")
 def test_the_papers_datasets_with_what_differs_here() -> None:
     table = build_tables([line(0.5, dataset=name) for name in PAPERS])["datasets"]
     assert [row["Dataset"] for row in records(table)][-1] == "Census §"
-    assert one(table, Dataset="Letter") == {
+    assert row_of(table, Dataset="Letter") == {
         "Dataset": "Letter",
         "Columns": "16",
         "Known classes": "19",
@@ -21,13 +21,13 @@ def test_the_papers_datasets_with_what_differs_here() -> None:
         "Test rows, novel": "1,704",
         "Prepared": "numbers standardised",
     }
-    assert one(table, Dataset="MNIST")["Prepared"] == "values divided by 255"
-    assert one(table, Dataset="Forest")["Prepared"] == "numbers and one-hot columns standardised"
-    assert one(table, Dataset="Human ‡")["Columns"] == "562"
+    assert row_of(table, Dataset="MNIST")["Prepared"] == "values divided by 255"
+    assert row_of(table, Dataset="Forest")["Prepared"] == "numbers and one-hot columns standardised"
+    assert row_of(table, Dataset="Human ‡")["Columns"] == "562"
     assert [note[0] for note in table.notes] == ["‡", "§"]
 
 
 def test_what_was_not_measured_is_said_not_to_be_here() -> None:
     table = build_tables([line(0.5, dataset="letter")])["datasets"]
-    assert one(table, Dataset="MNIST §")["Prepared"] == "—"
+    assert row_of(table, Dataset="MNIST §")["Prepared"] == "—"
     assert "datasets" not in build_tables([])

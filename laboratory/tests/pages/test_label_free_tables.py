@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from laboratory.tests.made_lines import Line, compared, estimated, lines_of_the_plan
-from laboratory.tests.pages.test_tables import one, records
+from laboratory.tests.pages.test_tables import records, row_of
 from newfound_lab.pages.label_free_tables import LABEL_FREE_TABLES
 from newfound_lab.pages.leads import show_p
 from newfound_lab.pages.rendering import latex, markdown
@@ -39,12 +39,12 @@ def test_every_table_has_both_ways_to_come_by_k() -> None:
 
 def test_scores_by_dataset_with_the_best_in_bold_and_a_mean() -> None:
     table = build_tables(LINES)["label_free_acc"]
-    assert one(table, Dataset="Letter") == {
+    assert row_of(table, Dataset="Letter") == {
         "Dataset": "Letter",
         "k-means": "60.0 ± 10.0 °",
         "AutoDiscoverer": "75.0 ± 15.0 °",
     }
-    assert one(table, Dataset="Mean of 2") == {"Dataset": "Mean of 2", "k-means": "72.5", "AutoDiscoverer": "77.5"}
+    assert row_of(table, Dataset="Mean of 2") == {"Dataset": "Mean of 2", "k-means": "72.5", "AutoDiscoverer": "77.5"}
     assert [row[0].text for row in table.rows] == ["Forest", "Letter", "Mean of 2"]
     assert [row[2].bold for row in table.rows[:2]] == [False, True]
     assert "° Not all class splits and seeds are measured." in markdown(table)
@@ -58,14 +58,14 @@ def test_a_whole_comparison_has_no_mark() -> None:
 
 def test_overall_says_rank_worst_case_and_gain() -> None:
     table = build_tables(LINES)["label_free"]
-    auto = one(table, Method="AutoDiscoverer")
+    auto = row_of(table, Method="AutoDiscoverer")
     assert auto["ACC"] == "77.5"
     assert auto["BACC"] == "76.5"
     assert auto["Average rank, ACC"] == auto["Average rank, BACC"] == "1.50 (1.00 to 2.00)"
     assert auto["Lowest ACC"] == "60.0 (Letter)"
     assert auto["Against k-means"] == "+5.0"
     assert auto["Against k-means, lowest"] == "−5.0 (Forest)"
-    assert one(table, Method="k-means")["Against k-means"] == "—"
+    assert row_of(table, Method="k-means")["Against k-means"] == "—"
     assert "4 pairs of dataset and class split" in table.caption
 
 
@@ -93,22 +93,22 @@ def test_p_values_are_shown_with_few_digits(p: float, shown: str) -> None:
 
 def test_worst_and_gain_by_dataset() -> None:
     tables = build_tables(LINES)
-    assert one(tables["label_free_worst"], Dataset="Letter")["k-means"] == "50.0"
-    assert one(tables["label_free_gain"], Dataset="Letter") == {"Dataset": "Letter", "AutoDiscoverer": "+15.0"}
+    assert row_of(tables["label_free_worst"], Dataset="Letter")["k-means"] == "50.0"
+    assert row_of(tables["label_free_gain"], Dataset="Letter") == {"Dataset": "Letter", "AutoDiscoverer": "+15.0"}
     alone = build_tables([line for line in LINES if line["method"] == "auto"])
     assert "label_free_gain" not in alone
-    assert one(alone["label_free"], Method="AutoDiscoverer")["Against k-means"] == "—"
+    assert row_of(alone["label_free"], Method="AutoDiscoverer")["Against k-means"] == "—"
 
 
 def test_what_others_print_stands_beside_the_benchmarks_own_classes() -> None:
     lines = [*LINES, *rows({"auto": (0.9, 0.1)}, dataset="human", reduced=True)]
     table = build_tables(lines)["label_free_paper"]
-    letter = one(table, Dataset="Letter")
+    letter = row_of(table, Dataset="Letter")
     assert (letter["k-means"], letter["AutoDiscoverer"], letter["AutoDiscoverer, BACC"]) == ("50.0", "60.0", "59.0")
     assert (letter["Paper's TabularNCD, oracle"], letter["Paper's TabularNCD, oracle, BACC"]) == ("71.8", "71.8")
     assert (letter["Later study's TabularNCD"], letter["Later study's best"]) == ("62.1", "64.9 (Baseline)")
-    assert one(table, Dataset="Forest")["Later study's best"] == "—"
-    human = one(table, Dataset="Human ‡")
+    assert row_of(table, Dataset="Forest")["Later study's best"] == "—"
+    human = row_of(table, Dataset="Human ‡")
     assert (human["k-means"], human["Paper's TabularNCD, oracle"]) == ("—", "99.0")
 
 
@@ -157,7 +157,7 @@ def test_seconds_of_different_machines_stand_in_different_rows() -> None:
 def test_estimates_by_criterion_and_by_dataset() -> None:
     lines = [estimated(k, {"gap": 9}, class_split=split) for split, k in enumerate((5, 6, 7, 4))]
     tables = build_tables(lines)
-    assert one(tables["n_classes"], Estimate_by="combined") == {
+    assert row_of(tables["n_classes"], Estimate_by="combined") == {
         "Estimate by": "combined",
         "Pairs": "4",
         "Exact": "25 %",
@@ -167,7 +167,7 @@ def test_estimates_by_criterion_and_by_dataset() -> None:
         "Absolute error": "1.00",
         "Weight": "—",
     }
-    assert one(tables["n_classes"], Estimate_by="gap")["Weight"] == "1.00"
+    assert row_of(tables["n_classes"], Estimate_by="gap")["Weight"] == "1.00"
     (row,) = records(tables["n_classes_datasets"])
     assert (row["Dataset"], row["Novel classes"], row["Estimates"]) == ("Pendigits", "5", "4 to 7")
     assert (row["Within 1, combined"], row["Within 1, gap"], row["Seconds"]) == ("75 %", "0 %", "10")

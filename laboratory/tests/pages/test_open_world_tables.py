@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from laboratory.tests.made_lines import judged
-from laboratory.tests.pages.test_tables import one, records
+from laboratory.tests.pages.test_tables import records, row_of
 from newfound_lab.pages.open_world_tables import OPEN_WORLD_TABLES
 from newfound_lab.pages.rendering import html, latex, markdown
 from newfound_lab.pages.tables import build_tables
@@ -19,7 +19,7 @@ LINES = [
 
 def test_scores_of_known_and_novel_rows_with_the_best_in_bold() -> None:
     table = build_tables(LINES)["open_world"]
-    assert one(table, Method="AutoDiscoverer") == {
+    assert row_of(table, Method="AutoDiscoverer") == {
         "Dataset": "Pendigits",
         "Method": "AutoDiscoverer",
         "ACC, known rows": "85.0 ± 4.1",
@@ -28,13 +28,13 @@ def test_scores_of_known_and_novel_rows_with_the_best_in_bold() -> None:
         "AUROC": "90.0 ± 0.0",
         "Seconds": "2.6",
     }
-    assert one(table, Method="k-means")["ACC, all rows"] == "60.0 ± 0.0 °", "a seed is lacking"
+    assert row_of(table, Method="k-means")["ACC, all rows"] == "60.0 ± 0.0 °", "a seed is lacking"
     assert [row[4].bold for row in table.rows] == [False, True]
 
 
 def test_calibration_errors_before_and_after_with_the_lowest_in_bold() -> None:
     table = build_tables(LINES)["calibration"]
-    auto = one(table, Method="AutoDiscoverer")
+    auto = row_of(table, Method="AutoDiscoverer")
     assert (auto["Known rows, before"], auto["Known rows"]) == ("10.0 ± 0.0", "3.0 ± 0.0")
     assert (auto["All rows, before"], auto["All rows"]) == ("20.0 ± 0.0", "4.0 ± 0.0")
     assert auto["Temperature"] == "1.50 ± 0.00"

@@ -13,14 +13,14 @@ from newfound_lab.pages.significance import interval_over_tables, lead, signed_r
 
 def p_by_trying_all_signs(differences: list[float]) -> float:
     """The same, one pattern of signs after the other, with ranks counted by hand."""
-    sizes = [abs(one) for one in differences if one != 0]
-    ranks = [sum(other < one for other in sizes) + (sum(other == one for other in sizes) + 1) / 2 for one in sizes]
-    positive = [one > 0 for one in differences if one != 0]
+    sizes = [abs(difference) for difference in differences if difference != 0]
+    ranks = [sum(other < size for other in sizes) + (sum(other == size for other in sizes) + 1) / 2 for size in sizes]
+    positive = [difference > 0 for difference in differences if difference != 0]
     centre = sum(ranks) / 2
     seen = abs(sum(rank for rank, is_positive in zip(ranks, positive, strict=True) if is_positive) - centre)
     patterns = list(itertools.product([False, True], repeat=len(ranks)))
     sums = [sum(rank for rank, chosen in zip(ranks, pattern, strict=True) if chosen) for pattern in patterns]
-    return sum(abs(one - centre) >= seen - 1e-12 for one in sums) / len(patterns)
+    return sum(abs(total - centre) >= seen - 1e-12 for total in sums) / len(patterns)
 
 
 @given(st.lists(st.integers(-6, 6).map(float), max_size=9))

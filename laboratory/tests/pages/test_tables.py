@@ -21,7 +21,7 @@ def records(table: ResultTable) -> list[dict[str, str]]:
     ]
 
 
-def one(table: ResultTable, **facts: str) -> dict[str, str]:
+def row_of(table: ResultTable, **facts: str) -> dict[str, str]:
     (found,) = (row for row in records(table) if all(row[name.replace("_", " ")] == v for name, v in facts.items()))
     return found
 
@@ -48,7 +48,7 @@ def test_without_lines_there_are_no_tables() -> None:
 
 def test_main_table_has_ours_the_papers_and_the_difference() -> None:
     table = build_tables([line(0.84, seed=0), line(0.86, seed=1)])["main"]
-    assert one(table, Dataset="Pendigits") == {
+    assert row_of(table, Dataset="Pendigits") == {
         "Dataset": "Pendigits",
         "Method": "TabularNCD",
         "Fitted on": "training rows",
@@ -66,8 +66,8 @@ def test_main_table_has_ours_the_papers_and_the_difference() -> None:
 def test_papers_figures_stand_only_beside_the_same_protocol() -> None:
     lines = [line(0.85), competitor(0.7, "kmeans", "inductive"), competitor(0.825, "kmeans", "transductive")]
     table = build_tables(lines)["main"]
-    assert one(table, Method="k-means", Fitted_on="training rows")["ACC, paper"] == "—"
-    assert one(table, Method="k-means", Fitted_on="novel test rows")["ACC, difference"] == "0.0"
+    assert row_of(table, Method="k-means", Fitted_on="training rows")["ACC, paper"] == "—"
+    assert row_of(table, Method="k-means", Fitted_on="novel test rows")["ACC, difference"] == "0.0"
 
 
 def test_label_free_settings_of_tabular_ncd_are_not_in_the_oracle_table() -> None:
@@ -90,8 +90,8 @@ def test_best_of_a_dataset_is_bold() -> None:
 def test_far_means_are_marked_and_the_mark_is_explained() -> None:
     lines = [line(0.80 + 0.002 * seed, seed=seed) for seed in range(10)] + [line(0.72, dataset="letter")]
     table = build_tables(lines)["main"]
-    assert one(table, Dataset="Pendigits")["ACC, difference"] == "−4.7 †"
-    assert one(table, Dataset="Letter")["ACC, difference"] == "+0.2"
+    assert row_of(table, Dataset="Pendigits")["ACC, difference"] == "−4.7 †"
+    assert row_of(table, Dataset="Letter")["ACC, difference"] == "+0.2"
     assert f"† {NOTES['†']}" in markdown(table)
     assert "†" not in markdown(build_tables(lines[-1:])["main"])
 
@@ -113,11 +113,11 @@ def test_far_is_a_point_and_two_standard_errors(ours: Score, n: int, theirs: Sco
 
 def test_what_cannot_be_compared_or_measured_says_so(all_lines: list[Line]) -> None:
     table = build_tables(all_lines)["main"]
-    human = one(table, Dataset="Human ‡", Method="TabularNCD")
+    human = row_of(table, Dataset="Human ‡", Method="TabularNCD")
     assert (human["ACC, paper"], human["ACC, difference"]) == ("99.0 ± 0.2", "—")
-    census = one(table, Dataset="Census §", Method="TabularNCD")
+    census = row_of(table, Dataset="Census §", Method="TabularNCD")
     assert (census["ACC"], census["ACC, paper"]) == ("not measured", "50.1 ± 0.9")
-    unfinished = one(table, Dataset="MNIST", Method="Spectral clustering", Fitted_on="novel test rows")
+    unfinished = row_of(table, Dataset="MNIST", Method="Spectral clustering", Fitted_on="novel test rows")
     assert unfinished["ACC, paper"] == "— ¶"
     text = markdown(table)
     assert "66 of 561 features: not comparable" in text
@@ -129,7 +129,7 @@ def test_what_cannot_be_compared_or_measured_says_so(all_lines: list[Line]) -> N
 
 def test_published_settings_are_a_row_of_their_own(all_lines: list[Line]) -> None:
     table = build_tables(all_lines)["main"]
-    assert one(table, Dataset="Satimage", Method="TabularNCD, published settings")["ACC, paper"] == "91.4 ± 5.0"
+    assert row_of(table, Dataset="Satimage", Method="TabularNCD, published settings")["ACC, paper"] == "91.4 ± 5.0"
 
 
 def test_later_study_is_beside_label_free_figures_only() -> None:
@@ -143,9 +143,9 @@ def test_ablation_shows_the_change_against_all_parts() -> None:
     facts: dict[str, Any] = {"experiment": "ablation", "dataset": "satimage"}
     lines = [line(0.9, variant="full", **facts), line(0.7, variant="without_ce", **facts)]
     tables = build_tables(lines)
-    assert one(tables["ablation"], Parts="without CE")["ACC, change"] == "−20.0"
-    assert one(tables["ablation"], Parts="all parts")["ACC, change"] == "—"
-    beside = one(tables["ablation_satimage"], Parts="without CE")
+    assert row_of(tables["ablation"], Parts="without CE")["ACC, change"] == "−20.0"
+    assert row_of(tables["ablation"], Parts="all parts")["ACC, change"] == "—"
+    beside = row_of(tables["ablation_satimage"], Parts="without CE")
     assert (beside["ACC, change"], beside["ACC, paper's change"]) == ("−20.0", "−21.9")
     assert (beside["ACC, paper"], beside["ACC, difference"]) == ("69.5 ± 6.0", "+0.5")
 
@@ -197,7 +197,7 @@ def test_sweep_says_what_is_best_by_bacc_and_how_much_it_matters() -> None:
 
 def test_sweep_names_every_device_and_the_fewest_seeds() -> None:
     lines = curve("sweep", "top_k", {1: 0.5, 4: 0.8})
-    lines += [one | {"seed": 1, "device": "cuda", "device_name": "NVIDIA H200"} for one in lines[1:]]
+    lines += [line | {"seed": 1, "device": "cuda", "device_name": "NVIDIA H200"} for line in lines[1:]]
     (row,) = records(build_tables(lines)["sweep"])
     assert (row["Seeds"], row["Device"]) == ("1", "CPU, NVIDIA H200")
 
@@ -218,13 +218,13 @@ def test_threshold_is_compared_with_top_k() -> None:
 def test_search_is_beside_the_appendix_and_says_oracle(all_lines: list[Line]) -> None:
     table = build_tables(all_lines)["search"]
     assert table.caption.startswith("Oracle: uses novel labels.")
-    found = one(table, Dataset="Letter", Settings="found, uniform rates")
+    found = row_of(table, Dataset="Letter", Settings="found, uniform rates")
     assert (found["top_k"], found["lr_classification"], found["dropout"]) == ("7.25", "0.001235", "—")
     assert (found["Trials"], found["Validation ACC"], found["Seeds"]) == ("3", "90.0", "2")
     main = build_tables(all_lines)["main"]
-    appendix = one(table, Dataset="Letter", Settings="appendix")
-    assert appendix["Test ACC"] == one(main, Dataset="Letter", Method="TabularNCD")["ACC"]
-    unscored = [one for one in all_lines if one["experiment"] == "search"]
+    appendix = row_of(table, Dataset="Letter", Settings="appendix")
+    assert appendix["Test ACC"] == row_of(main, Dataset="Letter", Method="TabularNCD")["ACC"]
+    unscored = [line for line in all_lines if line["experiment"] == "search"]
     assert records(build_tables(unscored)["search"])[0]["Test ACC"] == "not measured"
     assert unscored[0]["data"]["best"] == FOUND
 

@@ -25,9 +25,9 @@ def test_a_task_is_encoded_as_users_tables_are() -> None:
 def test_outcomes_hold_shares() -> None:
     found = list(outcomes(2, seed=3))
     assert len(found) == 2
-    for one in found:
-        assert 0 <= one.share <= 1
-        assert 0 <= one.estimates.share <= 1
+    for task in found:
+        assert 0 <= task.share <= 1
+        assert 0 <= task.estimates.share <= 1
 
 
 def test_constants() -> None:

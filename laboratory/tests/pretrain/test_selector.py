@@ -104,9 +104,9 @@ def test_a_task_is_examined_and_written(tmp_path: Path, capsys: pytest.CaptureFi
     labels = np.where(truth < 3, truth, -1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = selector_tasks.examine(rows, layout, labels, truth, 0, "cpu")
-    assert one is not None
-    selector_tasks.write(tmp_path / "tasks.npz", [one | {"seed": np.int64(1)}] * 30)
+        examined = selector_tasks.examine(rows, layout, labels, truth, 0, "cpu")
+    assert examined is not None
+    selector_tasks.write(tmp_path / "tasks.npz", [examined | {"seed": np.int64(1)}] * 30)
     tasks = load_examined([tmp_path / "tasks.npz"])
     assert tasks.names == NAMES
     assert tasks.about["weights"] == weights_card()["sha256"]

@@ -72,8 +72,8 @@ def test_training_can_go_on_from_the_shipped_weights(network: InContextNetwork) 
     trainer = Trainer(InContextNetwork(), Settings())
     trainer.resume(PACKAGE / WEIGHTS)
     assert trainer.step == load_tensors(PACKAGE / WEIGHTS)[1]["step"]
-    for one, other in zip(trainer.network.parameters(), network.parameters(), strict=True):
-        assert torch.equal(one, other)
+    for ours, other in zip(trainer.network.parameters(), network.parameters(), strict=True):
+        assert torch.equal(ours, other)
 
 
 def test_known_classes_tell_which_structure_matters(network: InContextNetwork) -> None:

@@ -41,10 +41,10 @@ def test_resumed_training_equals_one_without_pause(tmp_path: Path) -> None:
         second.train_step()
     assert second.step == whole.step == 4
     assert second.tables == whole.tables
-    for one, other in zip(whole.network.parameters(), second.network.parameters(), strict=True):
-        assert torch.equal(one, other)
-    for one, other in zip(whole.average, second.average, strict=True):
-        assert torch.equal(one, other)
+    for ours, other in zip(whole.network.parameters(), second.network.parameters(), strict=True):
+        assert torch.equal(ours, other)
+    for ours, other in zip(whole.average, second.average, strict=True):
+        assert torch.equal(ours, other)
 
 
 def test_weights_alone_resume_with_a_new_warm_up(tmp_path: Path) -> None:

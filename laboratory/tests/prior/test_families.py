@@ -29,7 +29,7 @@ def test_family(name: str, columns: int) -> None:
     assert torch.equal(codes, codes.round().abs())
 
     again = FAMILIES[name].make(Source(1), BATCH, ROWS, columns)
-    assert all(torch.equal(one, other) for one, other in zip(tables, again, strict=True))
+    assert all(torch.equal(first, other) for first, other in zip(tables, again, strict=True))
     other = FAMILIES[name].make(Source(2), BATCH, ROWS, columns)
     assert not torch.equal(tables.values, other.values)
 

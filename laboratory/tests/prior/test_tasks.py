@@ -64,10 +64,10 @@ def test_variety() -> None:
 
 
 def test_same_seed_same_tasks() -> None:
-    one, other = (sample_tasks(Source(5), 8, 60, 6) for _ in range(2))
-    assert torch.equal(one.context.values, other.context.values)
-    assert torch.equal(one.context.labels, other.context.labels)
-    assert not torch.equal(one.classes, sample_tasks(Source(6), 8, 60, 6).classes)
+    first, other = (sample_tasks(Source(5), 8, 60, 6) for _ in range(2))
+    assert torch.equal(first.context.values, other.context.values)
+    assert torch.equal(first.context.labels, other.context.labels)
+    assert not torch.equal(first.classes, sample_tasks(Source(6), 8, 60, 6).classes)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -35,8 +35,8 @@ def test_costs_are_those_of_a_history_and_then_of_sizes() -> None:
     digits = mock.patch.object(batches, "load", return_value=datasets.load("digits"))
     with digits, mock.patch.object(batches, "_MOST_FITTED", 200), warnings.catch_warnings(action="ignore"):
         records = batches.measure_costs("digits", 60, 2, (30, 10**6))
-    assert [(one["earlier"], one["rows"]) for one in records] == [(0, 60), (1, 60), (2, 30)]
-    assert all(one["cpu_seconds"] > 0 and one["kept"] > 0 for one in records)
+    assert [(record["earlier"], record["rows"]) for record in records] == [(0, 60), (1, 60), (2, 30)]
+    assert all(record["cpu_seconds"] > 0 and record["kept"] > 0 for record in records)
 
 
 def test_only_the_wanted_splits_are_asked_about() -> None:
@@ -56,7 +56,7 @@ def test_only_the_wanted_splits_are_asked_about() -> None:
     ]
     with (
         mock.patch.object(answers, "load_problems", return_value=problems),
-        mock.patch.object(answers, "_measured", side_effect=lambda one, n, rows, seed: {"problem": one.name}),
+        mock.patch.object(answers, "_measured", side_effect=lambda problem, n, rows, seed: {"problem": problem.name}),
     ):
         names = [line["problem"] for line in answers.measure_answers(Path("problems.npz"), seeds=2, first=1, tables=1)]
     assert names == ["a/1/pure", "a/2/pure", "a/1/mixed", "a/2/mixed"]

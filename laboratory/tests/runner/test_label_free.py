@@ -136,9 +136,9 @@ def test_a_line_of_an_estimate_has_every_criterion(monkeypatch: pytest.MonkeyPat
         return SimpleNamespace(n_classes=np.int64(6), interval=(np.int64(5), 8), criteria=criteria)
 
     monkeypatch.setattr("newfound.selection.n_classes.estimate_n_novel_classes", estimate, raising=False)
-    one = trial(seed=4, class_split=1, k="estimated").builds_on
-    assert one is not None
-    (line,) = measure((one,), "cuda:99")  # it knows no device
+    earlier = trial(seed=4, class_split=1, k="estimated").builds_on
+    assert earlier is not None
+    (line,) = measure((earlier,), "cuda:99")  # it knows no device
     assert (line["n_classes"], line["n_novel"], line["interval"], line["device"]) == (6, 5, [5, 8], "cpu")
     assert line["criteria"] == [
         {"criterion": "silhouette", "n_classes": 4, "weight": 0.25},

@@ -52,9 +52,11 @@ class Scored:
         return noted
 
 
-@pytest.mark.parametrize("one", TRIALS, ids=lambda one: f"{one.experiment}, {one.method}, {one.protocol}")
+@pytest.mark.parametrize(
+    "tested", TRIALS, ids=lambda tested: f"{tested.experiment}, {tested.method}, {tested.protocol}"
+)
 def test_what_is_found_does_not_depend_on_the_classes_of_novel_rows(
-    one: Trial, monkeypatch: pytest.MonkeyPatch
+    tested: Trial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, rng = datasets.load("digits"), np.random.default_rng(0)
     truths = {"y_train_truth": data.y_train_truth.copy(), "y_test": data.y_test.copy()}
@@ -64,12 +66,12 @@ def test_what_is_found_does_not_depend_on_the_classes_of_novel_rows(
     scored, lines = Scored(monkeypatch), []
     for known_to_the_runner in (data, replace(data, **truths)):
         monkeypatch.setattr(measuring, "_load", lambda *_, loaded=known_to_the_runner: loaded)
-        lines += measuring.measure((one,), "cpu")
+        lines += measuring.measure((tested,), "cpu")
     half = len(scored.found) // 2
     assert half > 0
     for i in range(half):
         np.testing.assert_array_equal(scored.found[i], scored.found[half + i])
         assert not np.array_equal(scored.truths[i], scored.truths[half + i])
-    acc = "novel_acc" if one.experiment == "open_world" else "acc"
+    acc = "novel_acc" if tested.experiment == "open_world" else "acc"
     assert lines[0][acc] > lines[1][acc], "the scores know"
     assert lines[0]["known_acc"] == lines[1]["known_acc"]

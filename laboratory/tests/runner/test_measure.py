@@ -36,42 +36,45 @@ def trial(method: str = "tabular_ncd", seed: int = 0, **others: Any) -> Trial:
 def test_packs_hold_every_trial_once_and_in_an_order_that_stays(suite: str) -> None:
     trials = plan(suite)
     packs = pack(trials)
-    assert sorted(t.key for one in packs for t in one) == sorted(t.key for t in trials)
+    assert sorted(t.key for together in packs for t in together) == sorted(t.key for t in trials)
     assert packs == pack(trials)
-    assert all(weight(one) > 0 for one in packs)
+    assert all(weight(together) > 0 for together in packs)
 
 
 def test_networks_of_one_shape_are_packed_and_no_others() -> None:
     trials = plan("paper", datasets=["satimage"])
-    for one in pack(trials):
-        assert len({(t.dataset, t.method, t.variant) for t in one}) == 1
-        if one[0].experiment == "main" and one[0].method in ("kmeans", "spectral"):
-            assert len(one) == 1
-        if one[0].experiment == "sweep":
-            assert len(one) > 30
-            assert len({t.settings["activation"] for t in one}) == 1
+    for together in pack(trials):
+        assert len({(t.dataset, t.method, t.variant) for t in together}) == 1
+        if together[0].experiment == "main" and together[0].method in ("kmeans", "spectral"):
+            assert len(together) == 1
+        if together[0].experiment == "sweep":
+            assert len(together) > 30
+            assert len({t.settings["activation"] for t in together}) == 1
 
 
 def test_wide_networks_make_smaller_packs() -> None:
-    assert max(len(one) for one in pack(plan("paper", experiments=["threshold", "sweep"], datasets=["mnist"]))) <= 20
+    assert (
+        max(len(together) for together in pack(plan("paper", experiments=["threshold", "sweep"], datasets=["mnist"])))
+        <= 20
+    )
 
 
 def test_a_search_and_what_it_finds_stay_together() -> None:
     packs = pack(plan("paper", datasets=["letter"], experiments=["search"]))
-    assert [one[0].variant for one in packs] == ["bayesian", "bayesian_uniform"]
-    for one in packs:
-        assert [t.experiment for t in one] == ["search"] + ["searched"] * 10
+    assert [together[0].variant for together in packs] == ["bayesian", "bayesian_uniform"]
+    for together in packs:
+        assert [t.experiment for t in together] == ["search"] + ["searched"] * 10
 
 
 def test_label_free_packs_hold_both_ways_to_come_by_k() -> None:
     networks = ("tabular_ncd", "tuned_tabular_ncd", "pbn")
-    for one in pack(plan("label-free", datasets=["letter"])):
-        assert len({(t.experiment, t.method, t.class_split) for t in one}) == 1
-        if one[0].experiment == "n_classes":
-            assert len(one) == 1
+    for together in pack(plan("label-free", datasets=["letter"])):
+        assert len({(t.experiment, t.method, t.class_split) for t in together}) == 1
+        if together[0].experiment == "n_classes":
+            assert len(together) == 1
             continue
-        assert Counter(t.k for t in one) == {"given": len(one) // 2, "estimated": len(one) // 2}
-        assert {t.seed for t in one} == ({0, 1, 2} if one[0].method in networks else {one[0].seed})
+        assert Counter(t.k for t in together) == {"given": len(together) // 2, "estimated": len(together) // 2}
+        assert {t.seed for t in together} == ({0, 1, 2} if together[0].method in networks else {together[0].seed})
 
 
 # ---- scores
@@ -115,8 +118,8 @@ def test_transductive_is_fitted_on_the_novel_test_rows() -> None:
 
 
 def test_the_baseline_is_also_clustered_on_the_test_rows() -> None:
-    one, other = (trial("baseline", protocol=protocol) for protocol in ("inductive", "transductive"))
-    assert pack([one, other]) == [(one,), (other,)]
+    first, other = (trial("baseline", protocol=protocol) for protocol in ("inductive", "transductive"))
+    assert pack([first, other]) == [(first,), (other,)]
     (line,) = measure((other,), "cpu")
     assert 0.2 < line["acc"] < 1
     assert line["known_acc"] is None
@@ -218,21 +221,21 @@ def test_the_search_scores_on_rows_that_it_sets_apart_and_then_on_the_test_rows(
     searched, first, second = measure(trials, "cpu")
     tried = searched["data"]["trials"]
     assert len(tried) == 3
-    best = max(tried, key=lambda one: one["acc"])
+    best = max(tried, key=lambda setting: setting["acc"])
     assert searched["data"]["best"] == first["found"] == second["found"] == best["settings"]
     assert first["settings"] == settings, "the key of a trial must be known before the search"
     assert 0 <= first["acc"] <= 1
     ranges = {"top_k": (1, 40), "k_neighbors": (1, 50), "w1": (0.1, 1), "w2": (0.1, 1), "dropout": (0, 0.6)}
-    for one in tried:
+    for setting in tried:
         for name, (low, high) in ranges.items():
-            assert low <= one["settings"][name] <= high
+            assert low <= setting["settings"][name] <= high
 
 
 def test_a_search_without_optuna_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
-    one = trial(experiment="search", variant="bayesian", settings={"n_trials": 1, "share": 0.2})
+    search = trial(experiment="search", variant="bayesian", settings={"n_trials": 1, "share": 0.2})
     with pytest.raises(ImportError, match=r"newfound\[tune\]"):
-        measure((one,), "cpu")
+        measure((search,), "cpu")
 
 
 def test_a_device_that_is_not_there_is_the_users_mistake() -> None:

@@ -96,6 +96,6 @@ def test_nothing_novel_and_all_novel() -> None:
 
 def test_a_pack_is_all_methods_of_one_problem_and_autodiscoverer_is_alone() -> None:
     trials = plan("mixed", datasets=["glass", "vowel"], n_seeds=2)
-    for one in pack(trials):
-        assert len({(t.experiment, t.dataset, t.class_split, str(t.settings)) for t in one}) == 1
-        assert (len(one) == 1) == (one[0].experiment == "mixed_auto")
+    for together in pack(trials):
+        assert len({(t.experiment, t.dataset, t.class_split, str(t.settings)) for t in together}) == 1
+        assert (len(together) == 1) == (together[0].experiment == "mixed_auto")

@@ -84,8 +84,8 @@ def test_figures_of_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     monkeypatch.setattr(open_world, "explain", lambda model, X: SimpleNamespace(classes=classes))
     figures = rules_of(None, None)  # type: ignore[arg-type]
-    assert [one["precision"] for one in figures["rules"]] == [pytest.approx(0.9), 0.7, None]
-    assert [one["coverage"] for one in figures["rules"]] == [0.7, 0.5, 0.0]
+    assert [rules["precision"] for rules in figures["rules"]] == [pytest.approx(0.9), 0.7, None]
+    assert [rules["coverage"] for rules in figures["rules"]] == [0.7, 0.5, 0.0]
     assert figures["rules_precision"] == pytest.approx(0.8)
     assert figures["rules_coverage"] == pytest.approx(0.4)
     assert (figures["lowest_precision"], figures["lowest_coverage"]) == (0.7, 0.0)

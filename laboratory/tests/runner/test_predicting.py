@@ -23,8 +23,8 @@ def test_every_way_predicts_the_same(tmp_path: Path) -> None:
     files = tmp_path / "model.newfound", tmp_path / "table.parquet"
     ways = {"now": None, "onnxruntime": None, "before": SOURCES}
     found = [predicting.measure(*files, way, threads=1, sources=sources) for way, sources in ways.items()]
-    assert len({one["digest"] for one in found}) == 1
-    assert all(one[what][of] > 0 for one in found for what in ("many", "one") for of in ("clock", "processor"))
+    assert len({figures["digest"] for figures in found}) == 1
+    assert all(figures[what][of] > 0 for figures in found for what in ("many", "one") for of in ("clock", "processor"))
 
 
 @pytest.mark.parametrize(("digest", "told"), [("same", "the same labels"), ("other", "OTHER LABELS")])

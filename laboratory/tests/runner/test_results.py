@@ -22,12 +22,12 @@ def line(seed: int, **measured: Any) -> dict[str, Any]:
 
 def write(folder: Path, *lines: dict[str, Any], name: str = "results.jsonl") -> Path:
     path = folder / name
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    path.write_text("".join(json.dumps(record) + "\n" for record in lines))
     return path
 
 
 def seeds(results: ResultFile) -> list[int]:
-    return [one["seed"] for one in results.lines]
+    return [record["seed"] for record in results.lines]
 
 
 def test_what_is_appended_is_read_again(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_first_line_of_a_trial_counts(tmp_path: Path) -> None:
     write(tmp_path, line(0, acc=0.1), line(0, acc=0.2))
     write(tmp_path, line(0, acc=0.3), line(1, acc=0.4), name="a.jsonl")
     write(tmp_path, line(1, acc=0.5), name="b.jsonl")
-    assert [one["acc"] for one in ResultFile(tmp_path).lines] == [0.1, 0.4]
+    assert [record["acc"] for record in ResultFile(tmp_path).lines] == [0.1, 0.4]
 
 
 @pytest.mark.parametrize(

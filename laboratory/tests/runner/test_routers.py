@@ -62,5 +62,5 @@ def test_nothing_novel_and_all_novel_leave_nothing_to_learn() -> None:
     made = task()
     for novel in (False, True):
         flags = np.full(len(made.is_novel), novel)
-        one = RouterTask(made.labelled, made.codes, made.unlabelled, made.new, 2, flags, made.new_is_novel, 0)
-        assert (ROUTERS["supervised"](one).is_novel == novel).all()
+        router_task = RouterTask(made.labelled, made.codes, made.unlabelled, made.new, 2, flags, made.new_is_novel, 0)
+        assert (ROUTERS["supervised"](router_task).is_novel == novel).all()

@@ -238,8 +238,8 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(tmp_path: Path) -> None:
     assert killed.path.read_bytes().startswith(kept)
     run(TRIALS, whole, device="cpu")
     took = dict.fromkeys(("fit_seconds", "predict_seconds", "peak_memory_mib"))
-    one, other = (sorted((line | took for line in results.lines), key=key_of) for results in (killed, whole))
-    assert one == other
+    resumed, other = (sorted((line | took for line in results.lines), key=key_of) for results in (killed, whole))
+    assert resumed == other
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

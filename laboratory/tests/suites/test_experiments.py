@@ -91,8 +91,12 @@ def test_label_free_compares_every_method_on_five_class_splits_with_three_seeds(
 def test_every_search_has_the_same_budget_and_those_on_large_tables_a_sample() -> None:
     budgets = {t.dataset: t.settings for t in plan("label-free", methods=["tuned_tabular_ncd"]) if t.settings}
     assert set(budgets) == set(SUITES["label-free"])
-    assert {(one["n_trials"], one["time_limit"]) for one in budgets.values()} == {(20, 120)}
-    assert {name for name, one in budgets.items() if "max_rows" in one} == {"forest", "nsl_kdd", "adult_education"}
+    assert {(budget["n_trials"], budget["time_limit"]) for budget in budgets.values()} == {(20, 120)}
+    assert {name for name, budget in budgets.items() if "max_rows" in budget} == {
+        "forest",
+        "nsl_kdd",
+        "adult_education",
+    }
 
 
 def test_the_open_world_has_four_methods_on_four_benchmarks_own_classes_with_three_seeds() -> None:

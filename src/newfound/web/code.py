@@ -107,7 +107,7 @@ def _step_lines(opened: Opened, *, training: bool) -> Lines:
             lines.append(f"model.rename({names!r})")
         elif step["action"] == "merge":
             into = "" if step["into"] is None else f", into={_quoted(step['into'].strip())}"
-            lines.append(f"model.merge([{', '.join(_quoted(one.strip()) for one in step['classes'])}]{into})")
+            lines.append(f"model.merge([{', '.join(_quoted(name.strip()) for name in step['classes'])}]{into})")
         elif step["action"] == "split":
             rows = "X, training=True" if training else "batch"
             lines.append(f"model.split({_quoted(step['name'].strip())}, {step['parts']}, {rows})")

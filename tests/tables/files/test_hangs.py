@@ -62,9 +62,9 @@ def patterns() -> dict[str, re.Pattern[str]]:
     found = {}
     for module in pkgutil.walk_packages(newfound.tables.__path__, "newfound.tables."):
         for name, value in vars(importlib.import_module(module.name)).items():
-            for one in value if isinstance(value, tuple) else (value,):
-                if isinstance(one, re.Pattern):
-                    found[f"{module.name}.{name}"] = one
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, re.Pattern):
+                    found[f"{module.name}.{name}"] = item
     return found
 
 

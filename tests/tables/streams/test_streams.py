@@ -119,8 +119,8 @@ def test_a_file_a_folder_a_pattern_and_batches_are_one_table(files: Path, tmp_pa
         with streams.open_stream(where, "kind") as stream:
             assert stream.n_rows == N
             found.append(pa.concat_tables([batch for batch, _ in stream.batches()]).to_pydict()["tail"])
-    assert all(one == found[0] for one in found)
-    assert not any(streams.is_stream(one) for one in (table(), whole, [[1.0]], np.zeros((2, 2))))
+    assert all(summary == found[0] for summary in found)
+    assert not any(streams.is_stream(thing) for thing in (table(), whole, [[1.0]], np.zeros((2, 2))))
 
 
 def test_what_cannot_be_read(files: Path) -> None:
