@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from newfound.tables.cells import text_of
+from newfound.tables.dates import parse_time
 
 MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "none", "null", "nil", "nat", "-nan", "?"]
 MISSING += ["#null!", "#div/0!", "#value!"]
 NUMBER = r"[+-]?([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf|[+-]?infinity"
+DASHES = ["-", "--", "---", "–", "—"]
 TIME = r"([T ][0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?"
 
 
@@ -23,6 +25,9 @@ def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
     present = [text for text in texts if text is not None]
     if not present:
         return [np.nan] * len(cells), False
+    if any(text not in DASHES for text in present) and is_measured([t for t in present if t not in DASHES], decimal):
+        texts = [None if text in DASHES else text for text in texts]
+        present = [text for text in texts if text is not None]
     for read in (read_boolean, read_number, read_comma_number):
         if read is read_comma_number and decimal == ".":
             continue
@@ -32,13 +37,22 @@ def read_texts(cells: Sequence[str], decimal: str) -> tuple[list[Any], bool]:
         if values is not None:
             return [np.nan if value is None and read is not read_boolean else value for value in values], False
     numbers = {text for text in present if read_number(text) is not None}
-    nearly = len(numbers) > 20 and len(numbers) > 0.9 * len(set(present))
+    commas = {text for text in present if decimal == "," and read_comma_number(text) is not None}
+    most = max(len(numbers), len(commas))
+    nearly = most > 20 and most > 0.9 * len(set(present))
     if any(re.fullmatch("[+-]?0[0-9]+", text) for text in present):
         nearly = False
     values = read_all(texts, read_date)
     if values is not None and not nearly:
         return values, False
     return [None if text is None else text_of(text) for text in texts], nearly
+
+
+def is_measured(texts: list[str], decimal: str) -> bool:
+    reads: list[Callable[[str], Any]] = [read_date, parse_time]
+    if not any(re.fullmatch("[+-]?0[0-9]+", text) for text in texts):
+        reads += [read_number, read_comma_number] if decimal == "," else [read_number]
+    return any(all(read(text) is not None for text in texts) for read in reads)
 
 
 def read_all(texts: list[str | None], read: Callable[[str], Any]) -> list[Any] | None:

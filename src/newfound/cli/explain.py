@@ -50,9 +50,9 @@ def explain(
     """Say what each novel class is, in the words of the table.
 
     For each: rules with their precision and coverage, what shifts most against the other rows, typical and borderline
-    rows, the nearest known class, and reasons for doubt. The rows of a class are those that the model
-    predicts to be of it, also rows with a label, so they may be more than `discover` and the report count, where a row
-    with a label is of the class that the label says:
+    rows, the nearest known class, and reasons for doubt. The rows of a class are all that the model predicts to be of
+    it, with a label or without. `discover` and the report count a row with a label to the class of its label, so their
+    numbers may be smaller:
 
         newfound explain newfound-attacks/model.newfound attacks.csv
     """
@@ -76,6 +76,8 @@ def explain(
         reading = Reading.of(found, columns)
         explanation = newfound.explain(found, reading, random_state=seed)
     output.say(*str(explanation).split("\n"))
+    if explanation.classes:
+        output.say("Rows are counted from 0: row 0 is the first below the heading.")
     if html is not None:
         with new_file(html, force=force, option="--html") as fresh:
             page = document(f"Novel classes in {table.name}", explanation._repr_html_())

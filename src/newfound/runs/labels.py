@@ -27,12 +27,13 @@ def check_labels(target: Target, file: TableFile, method: str) -> None:
             parameter="target",
         )
     if n_unlabelled == file.n_rows and registered()[method].needs_labels:
-        others = " or ".join(name for name, entry in registered().items() if not entry.needs_labels)
+        others = [name for name, entry in registered().items() if not entry.needs_labels]
+        settings = [part for name in others for part in (" or ", Parameter("method", name))][1:]
         raise InputError(
             Message(
                 f"No row of {file.path} has a label in {name}, and {method} learns from known classes; label some "
                 "rows, or use ",
-                Parameter("method", others),
+                *settings,
                 ", which need no labels.",
             ),
             parameter="target",

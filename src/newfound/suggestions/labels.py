@@ -167,9 +167,9 @@ def _told(classes: NDArray[Any], rows: Rows, proba: Floats, sizes: Rows) -> Reco
     for row, own, likely, size in zip(rows.tolist(), proba, order, sizes.tolist(), strict=True):
         first, second = likely[0], likely[1] if len(likely) > 1 else None
         unsure = own[first] < _UNSURE
-        reason = f"in the middle of {counted(size, 'row')} of {names[first]}"
+        reason = f"stands for {counted(size, 'row')} like it"
         if unsure and second is not None:
-            reason = f"between {names[first]} and {names[second]}, for {counted(size, 'row')}"
+            reason = f"between {names[first]} and {names[second]}; {reason}"
         records.append(
             {
                 "row": row,

@@ -407,12 +407,11 @@ def _parse(values: NDArray[Any], parse: Callable[[str], float | None], name: str
 
 
 def _unfit(name: str, wanted: str, found: str, example: Any) -> InputError:
-    parse = {
-        "dates": "Parse it first, e.g. by pandas.to_datetime, correct",
-        "times of day": "Write times as 20:40, correct",
-    }.get(wanted, "Correct")
+    write = {"dates": "Write dates as 2024-12-31, correct", "times of day": "Write times as 20:40, correct"}
     cure = Message(
-        f"{parse} or blank such cells, or fit with another kind for it, e.g. ", kind_setting(name, "categorical"), "."
+        f"{write.get(wanted, 'Correct')} or blank such cells, or name another kind for the column: ",
+        kind_setting(name, "categorical"),
+        ".",
     )
     what = f"column {name!r} is used as {wanted} but holds {found} such as {shown(text_of(example))}. "
     return InputError(Message(what, cure), parameter="X", cure=cure)

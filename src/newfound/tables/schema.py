@@ -234,7 +234,7 @@ def _infer_text(name: str, present: NDArray[Any], n_rows: int) -> Column:
     if odd is not None:
         what = "dates" if odd.kind == "date" else "times"
         return Column(name, "ignored", f"{what}, but {cells.shown(odd.example)} is not read as one: {odd.cure}")
-    return Column(name, "ignored", f"like an identifier: {n_distinct} distinct texts in {len(present)} cells")
+    return Column(name, "ignored", f"like an identifier: {n_distinct:,} distinct texts in {len(present):,} cells")
 
 
 def _without_blanks(distinct: set[str]) -> list[str]:

@@ -55,7 +55,7 @@ def test_numbers_are_read_to_the_bit(numbers: list[float]) -> None:
 )
 def test_what_cells_stand_for(cells: list[Any], expected: list[Any]) -> None:
     read = values(cells)
-    assert [None if one != one else one for one in read] == expected
+    assert [None if cell != cell else cell for cell in read] == expected
 
 
 @pytest.mark.parametrize("words", [[""], ["NA", "?", "", "NaN", "null", "None", "<NA>"]])
@@ -82,12 +82,34 @@ def test_a_few_texts_among_numbers_are_told() -> None:
     )
     assert not read_column([*cells, "NA"], "size", decimal=".").note
     assert not read_column(["1", "2", "many"], "size", decimal=".").note
+    commas = [f"{i},5" for i in range(100)]
+    assert "such as 'many'" in read_column([*commas, "many"], "size", decimal=",").note
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1", "-", "2.5", " — "], [1.0, None, 2.5, None]),
+        (["1,5", "--", "2"], [1.5, None, 2.0]),
+        (["31.12.2024", "-"], ["2024-12-31", None]),
+        (["20:40", "-", "7:05"], ["20:40", None, "7:05"]),
+        ([1.5, "-", None, 2], [1.5, None, None, 2.0]),
+        (["+", "-"], ["+", "-"]),
+        (["007", "-"], ["007", "-"]),
+        ([1.5, "-", "many"], ["1.5", "-", "many"]),
+        (["-", "", "-"], ["-", None, "-"]),
+    ],
+)
+def test_dashes_are_missing_cells_among_numbers_dates_and_times(cells: list[Any], expected: list[Any]) -> None:
+    read = read_column(cells, "size", decimal=",")
+    assert [None if cell != cell else cell for cell in read.values.tolist()] == expected
+    assert not read.note
 
 
 # ---- the same, cell by cell
 
 ALIKE = st.one_of(
-    st.sampled_from(["", "NA", " ?", "nan", "-nan", "#N/A", "null "]),
+    st.sampled_from(["", "NA", " ?", "nan", "-nan", "#N/A", "null ", "-", " --"]),
     st.sampled_from(["true", "False ", "1", "-0", "0.0", "1.0", "12.00", "+5", "5.", ".5", "1e3", "1e999", "1e-999"]),
     st.sampled_from(
         ["inf", "-Infinity", "1,5", ",5", "1.000,5", "007", "-01", "00.5", "0", "1_0", "٣", "\u00a07", " 8 "]
@@ -101,7 +123,7 @@ KINDS = st.one_of(
     st.just(ALIKE),
     st.just(st.floats(allow_nan=False).map(repr)),
     st.just(st.floats(-1e6, 1e6).map(lambda number: f"{number:.3f}".replace(".", ","))),
-    st.just(st.one_of(st.integers().map(str), st.sampled_from(["", "NA", " 3 ", "+4"]))),
+    st.just(st.one_of(st.integers().map(str), st.sampled_from(["", "NA", " 3 ", "+4", "-", "\u2014"]))),
     st.just(st.sampled_from(["true", "FALSE", ""])),
     st.just(
         st.builds(
@@ -118,7 +140,8 @@ KINDS = st.one_of(
             ),
         )
     ),
-    st.just(st.dates().map(lambda day: f"{day.day}.{day.month}.{day.year:04}")),
+    st.just(st.one_of(st.dates().map(lambda day: f"{day.day}.{day.month}.{day.year:04}"), st.just("-"))),
+    st.just(st.sampled_from(["20:40", "7:05", "45:30", "-", ""])),
 )
 COLUMNS = KINDS.flatmap(lambda cell: st.lists(cell, min_size=1, max_size=40))
 
@@ -131,7 +154,7 @@ def test_columns_of_text_are_read_as_cell_by_cell(cells: list[str], decimal: str
         read = read_column(given_as, "c", decimal=decimal)
         assert bool(read.note) == nearly
         assert read.values.dtype in (np.float64, np.bool_, object)
-        assert [type(one) for one in read.values.tolist()] == [type(one) for one in expected]
+        assert [type(cell) for cell in read.values.tolist()] == [type(cell) for cell in expected]
         assert repr(read.values.tolist()) == repr(expected)  # tells -0.0 from 0.0, and nan is nan
 
 

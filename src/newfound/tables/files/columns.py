@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 
 from newfound.tables.arrow import cells_of
 from newfound.tables.cells import MISSING_WORDS, is_blank_text, is_missing, read_cells, shown, text_of
-from newfound.tables.dates import iso_dates
+from newfound.tables.dates import iso_dates, parse_time
 from newfound.tables.files.numbers import CODE, COMMA_NUMBER, NUMBER, may_be_number, read_numbers
 
 _BOOLEANS = {"true": True, "false": False}
 _LONGEST_WORD = max(map(len, MISSING_WORDS))
 _MOSTLY = 0.9
 _MANY = 20
+
+DASHES = frozenset(("-", "--", "---", "\u2013", "\u2014"))
+"""Missing cells in a column of numbers, dates or times of day; among other texts a dash may be a category."""
 
 
 class ReadColumn(NamedTuple):
@@ -68,8 +71,13 @@ def read_column(cells: Any, name: str, *, decimal: str) -> ReadColumn:
         codes = (places.setdefault(cell if isinstance(cell, str) else "", len(places)) for cell in cells)
         found = np.fromiter(codes, dtype=np.intp, count=len(cells))
         return _read_texts(list(places), list(places), found, name, decimal)
+    texts = {cell.strip() for cell in cells if isinstance(cell, str) and not is_blank(cell)}
+    missing = texts if texts <= DASHES else set()
     objects = np.empty(len(cells), dtype=object)
-    objects[:] = [cell if not isinstance(cell, str) else None if is_blank(cell) else cell.strip() for cell in cells]
+    objects[:] = [
+        cell if not isinstance(cell, str) else None if is_blank(cell) or cell.strip() in missing else cell.strip()
+        for cell in cells
+    ]
     return ReadColumn(read_cells(objects, name), "")
 
 
@@ -108,6 +116,11 @@ def _read_texts(
     if not present:
         return ReadColumn(np.full(len(codes), np.nan), "")
     numbers = {text for text in map(str.strip, like_numbers) if NUMBER.fullmatch(text)}
+    if not DASHES.isdisjoint(present):
+        others = [text for text in present if text not in DASHES]
+        if others and _are_measured(others, numbers, decimal):
+            present = others
+            missing |= np.array([text in DASHES for text in stripped])
     meaning, note = _meaning(present, numbers, decimal)
     if meaning and isinstance(next(iter(meaning.values())), float):
         return ReadColumn(np.array([meaning.get(text, np.nan) for text in stripped], dtype=np.float64)[codes], "")
@@ -126,12 +139,27 @@ def _meaning(texts: list[str], numbers: set[str], decimal: str) -> tuple[dict[st
     if not any(CODE.fullmatch(text) for text in numbers):
         if len(numbers) == len(texts):
             return {text: float(text) for text in texts}, ""
-        if decimal == "," and all(COMMA_NUMBER.fullmatch(text) for text in texts):
+        if len(_comma_numbers(texts, decimal)) == len(texts):
             return {text: float(text.replace(",", ".")) for text in texts}, ""
-        if len(numbers) > max(_MANY, _MOSTLY * len(texts)):
-            return _spelled(numbers), _nearly_numbers(text for text in texts if text not in numbers)
+        most = max(numbers, _comma_numbers(texts, decimal), key=len)
+        if len(most) > max(_MANY, _MOSTLY * len(texts)):
+            return _spelled(numbers), _nearly_numbers(text for text in texts if text not in most)
     dates = iso_dates(texts)
     return (_spelled(numbers), "") if dates is None else (dates, "")
+
+
+def _comma_numbers(texts: list[str], decimal: str) -> set[str]:
+    """Those of distinct texts that are numbers with a decimal comma, where the file may have such."""
+    return {text for text in texts if COMMA_NUMBER.fullmatch(text)} if decimal == "," else set()
+
+
+def _are_measured(texts: list[str], numbers: set[str], decimal: str) -> bool:
+    """Whether distinct texts are all numbers, all dates or all times of day."""
+    if any(CODE.fullmatch(text) for text in numbers):
+        return False
+    if len(texts) in (len(numbers), len(_comma_numbers(texts, decimal))):
+        return True
+    return all(parse_time(text) is not None for text in texts) or iso_dates(texts) is not None
 
 
 def _spelled(numbers: Iterable[str]) -> dict[str, Any]:
