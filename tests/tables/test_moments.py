@@ -123,6 +123,30 @@ def test_texts_that_are_nearly_dates_or_times_are_told(cells: list[str], said: s
         assert said in found
 
 
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([*map(str, range(100)), "-"], "column 'c' holds numbers, but also text such as '-'; blank such cells"),
+        (
+            [*(f"{i},5" for i in range(100)), "unknown"],
+            "holds numbers with a decimal comma such as '0,5', so all are text; read the file with decimal=','.",
+        ),
+        ([*(f"{i},5" for i in range(60)), *map(str, range(60))], "read the file with decimal=','"),
+        ([*(f"0{i}" for i in range(100)), "unknown"], None),  # codes
+        (["1", "2", "-"] * 20, None),  # few of them
+        ([*map(str, range(60)), *(f"size {i}" for i in range(60))], None),
+    ],
+)
+def test_texts_that_are_nearly_numbers_are_told(cells: list[str], said: str | None) -> None:
+    table = pd.DataFrame({"c": cells * 3, "kept": np.resize([1.0, 2.5, 4.0], len(cells) * 3)})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        encoder = TableEncoder().fit(table)
+    assert encoder.schema_.kind_of("c") == "categorical"
+    found = " ".join(str(warning.message) for warning in caught)
+    assert said in found if said else not found
+
+
 def test_odd_cells_of_a_later_table_are_named_with_the_cure() -> None:
     encoder = TableEncoder().fit(pd.DataFrame({"t": CLOCKS, "d": np.resize(DATES, len(CLOCKS))}))
     assert np.isfinite(

@@ -377,6 +377,14 @@ def parse_number(text: str) -> float | None:
     return None if np.isinf(number) else number
 
 
+def nearly_numbers(name: str, example: str) -> str:
+    """Say that a column is text because of some of its cells."""
+    return (
+        f"column {shown(name)} holds numbers, but also text such as {shown(example)}; blank such cells to have it read "
+        "as numbers."
+    )
+
+
 def is_blank_text(text: str) -> bool:
     """Whether a text stands for a missing cell, such as "" and "NA"."""
     return text.strip().lower() in MISSING_WORDS

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.counting import counted
-from newfound.errors import InputError, Message, ModelFileError, warn_user
+from newfound.errors import InputError, Message, ModelFileError, Parameter, warn_user
 from newfound.tables import cells
 from newfound.tables.dates import odd_among, parse_dates, parse_time
 from newfound.tables.frame import Table, refuse_infinite
@@ -24,9 +24,13 @@ _FORMER_KINDS: dict[str, Kind] = {"datetime": "date"}  # as model files called t
 MIN_IDENTIFIER_ROWS = 20
 IDENTIFIER_SHARE = 0.9
 
+# Texts are told of where more of the distinct ones than this are numbers: this many, and this share.
+_MANY_NUMBERS, _MOSTLY_NUMBERS = 20, 0.9
+
 _IDENTIFIER_NAME = re.compile(r"(.*[_\-. ])?(id|uuid|guid)|index|row[_\-. ]?(number|num|no|nr|id)", re.IGNORECASE)
 _IDENTIFIER_CAMEL = re.compile(r".*[a-z0-9](Id|ID|Uuid|UUID)")
-
+_CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # 007 is a name, not a number
+_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
 _IDENTIFIER_REASONS = ("like an identifier", "an identifier", "a row number")  # how these begin; old files have them
 
@@ -243,15 +247,38 @@ def _without_blanks(distinct: set[str]) -> list[str]:
 
 
 def _warn_of_odd_texts(name: str, values: NDArray[Any]) -> None:
-    """Warn of text that looks like dates or times of day, and is taken for categories."""
+    """Warn of text that looks like dates, times of day or numbers, and is taken for categories."""
     if values.dtype != object or cells.holds_booleans(values):
         return
-    odd = odd_among(_without_blanks({text for text in values if text is not None}))
-    if odd is not None:
+    texts = _without_blanks({text for text in values if text is not None})
+    odd = odd_among(texts)
+    if odd is None:
+        _warn_of_odd_numbers(name, texts)
+    else:
         what = "dates" if odd.kind == "date" else "times of day"
         warn_user(
             f"column {cells.shown(name)} looks like {what}, but {cells.shown(odd.example)} is not read as one, so all "
             f"are text: {odd.cure}."
+        )
+
+
+def _warn_of_odd_numbers(name: str, texts: list[str]) -> None:
+    """Warn of distinct texts most of which are numbers, with a decimal point or a comma."""
+    numbers = {text for text in texts if cells.parse_number(text) is not None}
+    commas = [text for text in texts if _COMMA_NUMBER.fullmatch(text)]
+    if any(map(_CODE.fullmatch, numbers)) or len(numbers) == len(texts):
+        return
+    enough = max(_MANY_NUMBERS, _MOSTLY_NUMBERS * len(texts))
+    if len(numbers) > enough:
+        warn_user(cells.nearly_numbers(name, min(text for text in texts if text not in numbers)))
+    elif commas and len(numbers) + len(commas) > enough:
+        warn_user(
+            Message(
+                f"column {cells.shown(name)} holds numbers with a decimal comma such as {cells.shown(min(commas))}, so "
+                "all are text; read the file with ",
+                Parameter("decimal", ","),
+                ".",
+            )
         )
 
 

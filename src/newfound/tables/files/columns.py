@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.tables.arrow import cells_of
-from newfound.tables.cells import MISSING_WORDS, is_blank_text, is_missing, read_cells, shown, text_of
+from newfound.tables.cells import MISSING_WORDS, is_blank_text, is_missing, nearly_numbers, read_cells, text_of
 from newfound.tables.dates import iso_dates, parse_time
 from newfound.tables.files.numbers import CODE, COMMA_NUMBER, NUMBER, may_be_number, read_numbers
 
@@ -121,7 +121,7 @@ def _read_texts(
         if others and _are_measured(others, numbers, decimal):
             present = others
             missing |= np.array([text in DASHES for text in stripped])
-    meaning, note = _meaning(present, numbers, decimal)
+    meaning, odd = _meaning(present, numbers, decimal)
     if meaning and isinstance(next(iter(meaning.values())), float):
         return ReadColumn(np.array([meaning.get(text, np.nan) for text in stripped], dtype=np.float64)[codes], "")
     values = np.empty(len(distinct), dtype=object)
@@ -129,11 +129,11 @@ def _read_texts(
     values[missing] = None
     if isinstance(values[0], bool) and not missing.any():
         values = values.astype(np.bool_)
-    return ReadColumn(values[codes], f"column {shown(name)} {note}" if note else "")
+    return ReadColumn(values[codes], nearly_numbers(name, odd) if odd else "")
 
 
 def _meaning(texts: list[str], numbers: set[str], decimal: str) -> tuple[dict[str, Any], str]:
-    """Say what distinct texts stand for, those aside that stand for themselves; and what to tell of the choice."""
+    """Say what distinct texts stand for, those aside that stand for themselves; and a text among numbers, or ""."""
     if all(text.lower() in _BOOLEANS for text in texts):
         return {text: _BOOLEANS[text.lower()] for text in texts}, ""
     if not any(CODE.fullmatch(text) for text in numbers):
@@ -143,7 +143,7 @@ def _meaning(texts: list[str], numbers: set[str], decimal: str) -> tuple[dict[st
             return {text: float(text.replace(",", ".")) for text in texts}, ""
         most = max(numbers, _comma_numbers(texts, decimal), key=len)
         if len(most) > max(_MANY, _MOSTLY * len(texts)):
-            return _spelled(numbers), _nearly_numbers(text for text in texts if text not in most)
+            return _spelled(numbers), min(text for text in texts if text not in most)
     dates = iso_dates(texts)
     return (_spelled(numbers), "") if dates is None else (dates, "")
 
@@ -165,8 +165,3 @@ def _are_measured(texts: list[str], numbers: set[str], decimal: str) -> bool:
 def _spelled(numbers: Iterable[str]) -> dict[str, Any]:
     """Numbers as categories: 1.0 is 1."""
     return {text: text_of(text) for text in numbers}
-
-
-def _nearly_numbers(others: Iterable[str]) -> str:
-    example = shown(min(others))
-    return f"holds numbers, but also text such as {example}; blank such cells to have it read as numbers."
