@@ -12,7 +12,7 @@ import os
 import queue
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,9 @@ from newfound.incontext.look import look
 from newfound.incontext.reading import context_of
 from newfound.incontext.weights import weights_card
 from newfound.metrics import balanced_clustering_accuracy, clustering_accuracy
-from newfound.selection.candidates import CONSENSUS, METHODS, PAIRS, SPACES, Scene, make_candidates
+from newfound.selection.candidates import CONSENSUS, METHODS, PAIRS, SPACES, Name, Scene, make_candidates
 from newfound.selection.jury import rand_indices
+from newfound.selection.selector import load_selector
 from newfound.selection.signals import FACTS, SIGNALS, Pairs, facts_of, graphs_of, signals_of
 from newfound.tables import TableEncoder
 from newfound_lab.pretrain.problems import Problem, load_problems
@@ -46,8 +47,14 @@ _ODDS = (0.06, 0.13, 0.18, 0.18, 0.16, 0.13, 0.08, 0.05, 0.03)
 _PAUSE = 30.0
 _TASKS_IN_FILE = 2_000
 N_VIEWS = 1  # a second one gained nothing
-_CANDIDATES = [*((space, method) for space in SPACES for method in METHODS), PAIRS, CONSENSUS]
-_PAIRS = np.triu_indices(len(_CANDIDATES), 1)
+Plan = Mapping[str, tuple[str, ...]]
+"""Spaces, and the methods that cut them."""
+EVERYTHING: Plan = dict.fromkeys(SPACES, METHODS)
+
+
+def candidates_of(plan: Plan) -> list[Name]:
+    """Name the candidates of a plan, in the order in which they are written."""
+    return [*((space, method) for space, methods in plan.items() for method in methods), PAIRS, CONSENSUS]
 
 
 def encoded(values: NDArray[np.float32], categorical: NDArray[np.bool_]) -> tuple[Floats, Any]:
@@ -58,9 +65,16 @@ def encoded(values: NDArray[np.float32], categorical: NDArray[np.bool_]) -> tupl
 
 
 def examine(
-    rows: Floats, layout: Any, labels: Codes, truth: Codes, seed: int, device: str, k: int | None = None
+    rows: Floats,
+    layout: Any,
+    labels: Codes,
+    truth: Codes,
+    seed: int,
+    device: str,
+    k: int | None = None,
+    plan: Plan = EVERYTHING,
 ) -> dict[str, Any] | None:
-    """Make all candidates for a table, and measure signals and accuracy of each.
+    """Make the candidates of a plan for a table, and measure signals and accuracy of each.
 
     Parameters
     ----------
@@ -74,6 +88,8 @@ def examine(
     device : str
     k : int, optional
         Number of classes to look for; the true one unless given, the network's where 0.
+    plan : mapping of space to methods, optional
+        Everything unless given.
 
     Returns
     -------
@@ -93,23 +109,25 @@ def examine(
     if n_true < 2:
         return None
     scene = Scene(rows, codes, layout, k, seen)
-    made = make_candidates(scene, rng, dict.fromkeys(SPACES, METHODS))
+    made = make_candidates(scene, rng, plan)
     found = dict(zip(made.names, made.partitions, strict=True))
     pairs = Pairs(seen.pair_logits(free))
     graphs = graphs_of(scene, made.spaces)
-    signals = np.full((len(_CANDIDATES), len(SIGNALS)), np.nan)
-    scores = np.full((len(_CANDIDATES), 2), np.nan)
-    partitions = np.zeros((len(_CANDIDATES), int(free.sum())), dtype=np.int64)
-    for place, name in enumerate(_CANDIDATES):
+    names = candidates_of(plan)
+    signals = np.full((len(names), len(SIGNALS)), np.nan)
+    scores = np.full((len(names), 2), np.nan)
+    partitions = np.zeros((len(names), int(free.sum())), dtype=np.int64)
+    for place, name in enumerate(names):
         if name in found:
             partitions[place] = found[name]
             signals[place] = signals_of(scene, made.spaces, graphs, pairs, found[name])
             of_novel = truth[free][counts], found[name][counts]
             scores[place] = clustering_accuracy(*of_novel), balanced_clustering_accuracy(*of_novel)
+    agreement = rand_indices(partitions)[np.triu_indices(len(names), 1)]
     return {
         "signals": signals.astype(np.float16),
         "scores": scores.astype(np.float16),
-        "agreement": np.round(250 * rand_indices(partitions)[_PAIRS].clip(0, 1)).astype(np.uint8),
+        "agreement": np.round(250 * agreement.clip(0, 1)).astype(np.uint8),
         "facts": np.array(facts_of(scene, made.spaces, pairs), dtype=np.float32),
         "n_true": np.int16(n_true),
         "mixed": np.float16(1 - counts.mean()),
@@ -117,7 +135,7 @@ def examine(
     }
 
 
-def tasks(worker: int, device: str) -> Iterator[dict[str, Any]]:
+def tasks(worker: int, device: str, plan: Plan = EVERYTHING) -> Iterator[dict[str, Any]]:
     """Draw tasks without end, and examine them."""
     rng = np.random.default_rng(worker)
     number = 0
@@ -138,51 +156,51 @@ def tasks(worker: int, device: str) -> Iterator[dict[str, Any]]:
             continue
         try:
             rows, layout = encoded(values, context.categorical[0].numpy())
-            one = examine(rows, layout, labels, classes, seed, device, k)
+            examined = examine(rows, layout, labels, classes, seed, device, k, plan)
         except (ArithmeticError, ValueError, np.linalg.LinAlgError, RuntimeError) as error:  # one task of thousands
             print(f"task {seed}: {error!r}", flush=True)  # noqa: T201
             continue
-        if one is not None:
-            yield one | {"seed": np.int64(seed)}
+        if examined is not None:
+            yield examined | {"seed": np.int64(seed)}
 
 
-def _work(worker: int, device: str, results: Any) -> None:
+def _work(worker: int, device: str, plan: Plan, results: Any) -> None:
     """Examine tasks until ended from outside."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    for one in tasks(worker, device):
-        results.put(one)
+    for examined in tasks(worker, device, plan):
+        results.put(examined)
 
 
-def _judge_problems(path: Path, device: str, results: Any) -> None:
+def _judge_problems(path: Path, device: str, plan: Plan, results: Any) -> None:
     """Examine the pure development problems."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     for problem in load_problems(path):
         if not problem.mixed:
-            one = examine_problem(problem, device)
-            if one is not None:
-                results.put(one)
+            examined = examine_problem(problem, device, plan)
+            if examined is not None:
+                results.put(examined)
 
 
-def examine_problem(problem: Problem, device: str) -> dict[str, Any] | None:
+def examine_problem(problem: Problem, device: str, plan: Plan = EVERYTHING) -> dict[str, Any] | None:
     """Examine a development problem."""
     rows, layout = encoded(problem.values, problem.categorical)
-    one = examine(rows, layout, problem.labels, problem.classes, 0, device)
-    return None if one is None else one | {"seed": np.int64(-1), "problem": problem.name}
+    examined = examine(rows, layout, problem.labels, problem.classes, 0, device, plan=plan)
+    return None if examined is None else examined | {"seed": np.int64(-1), "problem": problem.name}
 
 
-def write(path: Path, found: Sequence[dict[str, Any]]) -> None:
+def write(path: Path, found: Sequence[dict[str, Any]], plan: Plan = EVERYTHING) -> None:
     """Write what was found so far, in files that do not become too large."""
     for part in range(0, len(found), _TASKS_IN_FILE):
         name = path.name if part == 0 else f"{path.stem}.{part // _TASKS_IN_FILE}.npz"
-        _write(path.with_name(name), found[part : part + _TASKS_IN_FILE])
+        _write(path.with_name(name), found[part : part + _TASKS_IN_FILE], plan)
 
 
-def _write(path: Path, found: Sequence[dict[str, Any]]) -> None:
-    columns = {name: np.array([one[name] for one in found]) for name in found[0]}
+def _write(path: Path, found: Sequence[dict[str, Any]], plan: Plan) -> None:
+    columns = {name: np.array([examined[name] for examined in found]) for name in found[0]}
     about = {
-        "candidates": [" / ".join(name) for name in _CANDIDATES],
+        "candidates": [" / ".join(name) for name in candidates_of(plan)],
         "signal_names": SIGNALS,
         "fact_names": FACTS,
         "weights": weights_card()["sha256"],
@@ -202,18 +220,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=480)
     parser.add_argument("--processes", type=int, default=14)
     parser.add_argument("--problems", type=Path, help="development problems, examined too, into OUT.problems.npz")
+    parser.add_argument("--all", action="store_true", help="make every candidate, not only those that the selector has")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     given = parser.parse_args(arguments)
     for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[threads] = "1"  # for the processes, which share the cores
+    plan = EVERYTHING if given.all else load_selector().plan
     start = time.monotonic()
     context = multiprocessing.get_context("spawn")
     results, judged = context.Queue(), context.Queue()
     jobs: list[tuple[Callable[..., None], tuple[Any, ...]]] = [
-        (_work, (worker, given.device, results)) for worker in range(given.processes)
+        (_work, (worker, given.device, plan, results)) for worker in range(given.processes)
     ]
     if given.problems is not None and given.problems.exists():
-        jobs.append((_judge_problems, (given.problems, given.device, judged)))
+        jobs.append((_judge_problems, (given.problems, given.device, plan, judged)))
     workers = [context.Process(target=work, args=args, daemon=True) for work, args in jobs]
     for worker in workers:
         worker.start()
@@ -228,12 +248,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             except queue.Empty:
                 pass
         if time.monotonic() - written > _PAUSE:
-            write(given.out, found)
-            write(given.out.with_suffix(".problems.npz"), problems)
+            write(given.out, found, plan)
+            write(given.out.with_suffix(".problems.npz"), problems, plan)
             written = time.monotonic()
             print(f"{time.monotonic() - start:.0f} s: {len(found)} tasks, {len(problems)} problems", flush=True)  # noqa: T201
-    write(given.out, found)
-    write(given.out.with_suffix(".problems.npz"), problems)
+    write(given.out, found, plan)
+    write(given.out.with_suffix(".problems.npz"), problems, plan)
     print(f"{len(found)} tasks, {len(problems)} problems", flush=True)  # noqa: T201
     for worker in workers:
         worker.kill()
