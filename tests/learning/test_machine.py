@@ -24,7 +24,8 @@ CPU = torch.device("cpu")
 def two_threads() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(2)
-    yield
+    with threadpool_limits(2, user_api="openmp"):  # of scikit-learn
+        yield
     torch.set_num_threads(before)
 
 

@@ -20,8 +20,7 @@ from tests.processes import wait_for
 from tests.scale.common import N, arrays, broken_file, fit_in_process, score, small, write
 
 ray = pytest.importorskip("ray")
-# With `--dist loadgroup` one process of pytest runs them all, on one cluster.
-pytestmark = [*SMALL, pytest.mark.xdist_group("ray"), pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
+pytestmark = [*SMALL, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
 QUIET: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
 _MOST_SECONDS = 600  # of a test, on a machine that is very busy; on an idle one they take 10
 

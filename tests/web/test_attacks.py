@@ -13,7 +13,6 @@ from fastapi.testclient import TestClient
 from tests.tables.files import bombs
 from tests.web.conftest import LIMITS, ended, uploaded
 
-pytestmark = pytest.mark.xdist_group("workbench")  # whose workers take seconds to start
 SCRIPT = "<script>alert(1)</script>"
 FORMULA = "=HYPERLINK(1)"
 

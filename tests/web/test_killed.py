@@ -22,7 +22,6 @@ from tests.processes import is_alive, wait_for
 from tests.web.conftest import LIMITS, client_of, ended, uploaded
 from tests.web.served import started
 
-pytestmark = pytest.mark.xdist_group("workbench")  # whose workers take seconds to start
 SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 20}}
 QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
 

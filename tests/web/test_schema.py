@@ -9,13 +9,10 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
-schemathesis = pytest.importorskip("schemathesis")
-
 
 def check_no_mistake_of_ours(client: TestClient, orchard: dict[str, Any], run: str, n_requests: int) -> None:
     """Send requests that are right, and such that are not, with ids that are there and such that are not."""
+    schemathesis = pytest.importorskip("schemathesis")  # here, since it takes a second to import
     schema = schemathesis.openapi.from_dict(client.app.openapi())  # type: ignore[attr-defined]
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) > 20

@@ -11,8 +11,6 @@ from fastapi.testclient import TestClient
 from newfound.cli.app import run as run_command
 from tests.web.conftest import OPTIONS, ended, uploaded
 
-pytestmark = pytest.mark.xdist_group("workbench")  # whose workers take seconds to start
-
 
 @pytest.fixture
 def curated(client: TestClient, run: str) -> Any:
