@@ -326,6 +326,61 @@ def test_a_name_that_is_refused_comes_back(bench: Open) -> None:
     assert page.get_by_label("Name of the class").nth(1).input_value() == NOVEL[1]
 
 
+def test_a_novel_class_is_merged_with_a_known_one_which_keeps_its_name(bench: Open) -> None:
+    found = bench("classes")
+    page = found.page
+    page.get_by_role("button", name="Merge…").nth(1).click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator(".choice", has_text="bronze").click()
+    assert dialog.get_by_label("Name of the merged class").input_value() == "bronze"
+    assert dialog.get_by_label("Name of the merged class").is_disabled()
+    dialog.get_by_role("button", name="Merge").click()
+    page.get_by_role("alert").get_by_text("This fails with 409.").wait_for()
+    assert found.asked[-1][1] == {"action": "merge", "classes": [NOVEL[1], "bronze"], "into": None}
+    page.get_by_role("link", name="Export", exact=True).last.click()
+    page.locator("pre").wait_for()
+    assert page.get_by_role("alert").count() == 0  # it was about the screen before
+
+
+def test_labels_that_leave_nothing_to_search_or_to_learn_from_are_told(bench: Open, canned: dict[str, Any]) -> None:
+    path = f"GET /api/tables/{TABLE}/columns"
+    found = bench("columns")
+    page = found.page
+    for labelled, unlabelled, said, is_off in (
+        (70, 0, "Every row has a label", "true"),
+        (0, 50, "No row has a label", "false"),
+        (70, 1, "Only 1 row to search", "false"),
+    ):
+        classes = canned[path]["target"]["classes"] if labelled else []
+        target = {"n_labelled": labelled, "n_unlabelled": unlabelled, "classes": classes, "notes": []}
+        found.answers[path] = {**canned[path], "target": target}
+        page.get_by_label("Which column holds the classes?").select_option("income" if labelled else "tier")
+        page.locator(".target-panel .doubt", has_text=said).wait_for()
+        assert page.get_by_role("link", name="Continue").get_attribute("aria-disabled") == is_off
+    assert found.problems == []
+
+
+def test_what_a_batch_brought_fits_a_phone(bench: Open, canned: dict[str, Any]) -> None:
+    run = canned["GET /api/runs"][0]
+    batch = {**run, "id": "c" * 16, "kind": "update", "parent": RUN, "title": "a run, updated by a batch with a name"}
+    lines = [{"class": f"class {j}", "kind": "known", "rows": 425, "share": 0.4, "note": "drifts"} for j in range(3)]
+    update = {
+        "classes": [{**line, "column": "a column with a rather long name", "nearest": None} for line in lines],
+        "drifting": ["class 0"],
+        "absent": [],
+        "new_classes": [],
+        "share_unexplained": 0.0,
+    }
+    answers = {
+        "GET /api/runs": [run, batch],
+        f"GET /api/runs/{batch['id']}/sections": {"workbench": {"update": update}},
+    }
+    found = bench("batches", answers, viewport={"width": 390, "height": 844})
+    found.page.locator(".outcome").wait_for()
+    assert found.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert found.problems == []
+
+
 @pytest.mark.slow
 def test_rows_are_labelled_and_a_round_can_follow(bench: Open) -> None:
     found = bench("classes")

@@ -167,7 +167,7 @@ def test_hidden_classes_are_a_rehearsal_and_a_training_is_a_film(client: TestCli
     assert off[-1] < 100 * len(drawn["x"])  # in the end all rows are where the map has them, of a width of 10,000
 
 
-def test_what_a_run_cannot_use_is_said_on_the_run(client: TestClient) -> None:
+def test_what_a_run_cannot_use_is_said_on_the_run(client: TestClient, run: str) -> None:
     labelled = "x,y,kind\n" + "".join(f"{i},{i % 7},{'ab'[i % 2]}\n" for i in range(40))
     table = uploaded(client, labelled.encode(), "all labelled.csv").json()
     refused = client.get(f"/api/tables/{table['id']}/columns", params={"target": "x"}).json()
@@ -176,6 +176,10 @@ def test_what_a_run_cannot_use_is_said_on_the_run(client: TestClient) -> None:
     found = client.post("/api/runs", json={"table": table["id"], "target": "kind", "method": "kmeans"}).json()
     error = ended(client, found["id"])["error"]
     assert "all labelled.csv has a label in 'kind', so there is nothing to discover" in error["message"]
+    batch = client.post(f"/api/runs/{run}/batches", json={"table": table["id"]}).json()
+    lacking = ended(client, batch["id"])["error"]["message"]
+    assert lacking.startswith("all labelled.csv lacks columns 'weight_g', ")
+    assert "under the same names" in lacking
 
 
 def test_a_run_can_be_cancelled_started_again_and_removed(client: TestClient, orchard: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from newfound.reporting.layout import place_all
 from newfound.runs.building import build
 from newfound.runs.labelling import label_batch, label_rows
 from newfound.runs.names import class_names
+from newfound.tables.frame import listed
 from newfound.web.film import Film
 from newfound.web.opened import CODES, FRAMES, MODEL, PLACES_FILE, SUMMARY, Opened
 from newfound.web.problems import told as in_words
@@ -82,6 +83,7 @@ def update(tell: Tell, *, folder: str, path: str, name: str, options: Facts) -> 
     progress.stage("reading", f"Reading {name}")
     model: Any = load(here / PARENT)
     source = open_source(path, name, options, here)
+    _refuse_other_columns(model, source, name)
     progress.stage("fitting", "Updating the classes")
     labels = None if options["target"] is None else _typed(source, model, options["target"])
     with _noted() as notes:
@@ -90,6 +92,16 @@ def update(tell: Tell, *, folder: str, path: str, name: str, options: Facts) -> 
     facts = {name: fact for name, fact in told.to_dict().items() if name != "labels"}
     _write(here, source, options, model, codes, progress, notes, {"rehearsal": None, "update": facts})
     return _summary(here)
+
+
+def _refuse_other_columns(model: Any, source: Source, name: str) -> None:
+    """Refuse a batch without the columns that the classes were learned from."""
+    missing = [column.name for column in model.encoder_.schema_.used if column.name not in source.table.columns]
+    if missing:
+        raise InputError(
+            f"{name} lacks {listed(missing)}. The classes were learned from these columns, so a batch needs them under "
+            "the same names; where values are not known, cells may be empty."
+        )
 
 
 def _fitted(source: Source, options: Facts, checkpoints: Path, progress: _Progress, film: Film | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,16 +14,23 @@ _LONGEST = 1_000
 _WORDS = {
     "X": "the table",
     "y": "the column of the classes",
-    "max_memory": "more memory for the server",
     "n_novel_classes": "the number of novel classes",
     "random_state": "the seed",
     "kinds": "the kind of the column",
     "ignore": "ignored columns",
-    "unlabelled": "the kind of the unlabelled rows",
     "target": "the column of the classes",
     "n": "the number of parts",
     "time_limit": "the time limit",
 }
+_PHRASES = {  # whatever their value is; what pages have no field for is done to the file
+    "max_memory": "more memory for the server",
+    "delimiter": "delimiter in a first line such as sep=;",
+    "encoding": "the file saved as UTF-8",
+    "sheet": "a copy of the file in which it comes first",
+    "unlabelled": "\u201cmeans: no label\u201d under Known classes",
+}
+_ALL_NOVEL = "\u201cAll of novel classes\u201d"
+_LOWER = re.compile(r"[a-z]+ ")
 
 
 def problem(error: BaseException, places: Mapping[str, str] | None = None) -> dict[str, str | None]:
@@ -63,16 +71,34 @@ def _told(message: str, places: Mapping[str, str] | None) -> str:
     for path, name in (places or {}).items():
         text = text.replace(path, name)
     text = " ".join(printable(text).split())
+    if _LOWER.match(text) and not any(text.startswith(name) for name in (places or {}).values()):
+        text = text[0].upper() + text[1:]  # a command puts "note:" before it, a page does not
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _named(parameter: Parameter) -> str:
-    name = _WORDS.get(parameter.name)
-    if name is None:
+    name, value = parameter.name, parameter.value
+    if name == "unlabelled" and value == "novel":
+        return _ALL_NOVEL
+    if name in _PHRASES:
+        return _PHRASES[name]
+    if name == "method" and parameter.has_value:
+        return _methods(str(value))
+    if name not in _WORDS:
         return str(parameter)
-    if not parameter.has_value or parameter.name in ("max_memory", "unlabelled"):
-        return name
-    return f"{name} {_value(parameter.value)}"
+    if not parameter.has_value:
+        return _WORDS[name]
+    if name == "target":
+        return f"{value} as {_WORDS[name]}"
+    return f"{_WORDS[name]} {_value(value)}"
+
+
+def _methods(named: str) -> str:
+    """Return names of methods as the pages show them."""
+    from newfound.web.catalogue import discoverers
+
+    shown = {one.method: one.name for one in discoverers()}
+    return " or ".join(shown.get(method, method) for method in named.split(" or "))
 
 
 def _value(value: Any) -> str:

@@ -57,9 +57,9 @@ def read_excel(content: bytes, path: Path, sheet: str | None, budget: Budget) ->
     if sheet is None and len(book.titles) > 1:
         notes.append(
             Message(
-                f"read sheet {title!r}, the first of {len(book.titles)} in {path}; ",
+                f"read sheet {title!r}, the first of {len(book.titles)} in {path}; for another, use ",
                 Parameter("sheet"),
-                " names another.",
+                ".",
             )
         )
     columns = [[_plain(cell) for cell in column] for column in zip(*body, strict=True)]

@@ -77,7 +77,7 @@ export function problem(error, retry) {
     "div", { class: "doubt problem", role: "alert" },
     h("b", {}, message),
     cure && !message.includes(cure) ? h("p", {}, cure) : null,
-    retry ? h("button", { type: "button", class: "quiet", on: { click: retry } }, "Try again") : null,
+    retry ? h("div", { class: "buttons" }, h("button", { type: "button", on: { click: retry } }, "Try again")) : null,
   );
 }
 

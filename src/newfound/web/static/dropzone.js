@@ -1,7 +1,10 @@
 // A place to drop a file, or to choose one.
 import { h, problem, say, wide } from "./dom.js";
 import { api } from "./api.js";
-import { bytes, percent } from "./words.js";
+import { bytes, count, percent } from "./words.js";
+
+const FAMILIES = [[/csv|tsv|txt|data/, "CSV"], [/xlsx/, "Excel"], [/parquet/, "Parquet"], [/feather|arrow/, "Feather"], [/json/, "JSON lines"]];
+const families = (formats) => FAMILIES.filter(([pattern]) => formats.some((one) => pattern.test(one))).map(([, name]) => name);
 
 /** Make it; `done` gets the table that the server made of the file. */
 export function dropzone({ title, formats, limits, done }) {
@@ -12,7 +15,7 @@ export function dropzone({ title, formats, limits, done }) {
     "div", { class: "drop-idle" },
     h("p", { class: "drop-title" }, title),
     h("p", {}, h("span", { class: "button" }, "Choose a file"), " or drop it here"),
-    h("p", { class: "help" }, `${formats.map((one) => one.replace(".", "").toUpperCase()).join(", ")}; up to ${bytes(limits.upload_bytes)} and ${limits.rows.toLocaleString("en-US")} rows. It stays on this machine.`),
+    h("p", { class: "help" }, `${families(formats).join(", ")}; up to ${bytes(limits.upload_bytes)} and ${count(limits.rows, "row")}. It stays on this machine.`),
   );
   const active = h("div", { class: "drop-active", hidden: true }, words, h("div", { class: "bar-track" }, bar));
   const zone = h("label", { class: "drop" }, input, idle, active);

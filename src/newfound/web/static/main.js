@@ -52,7 +52,9 @@ async function route() {
     const place = () => !signal.aborted && main.replaceChildren(view); // for what has to know its size
     await show(view, { id, signal, belongs, place });
   } catch (error) {
-    view.replaceChildren(h("div", { class: "wide" }, h("h1", {}, error.status === 404 ? "This is no longer here" : "This cannot be shown"), problem(error, route), h("p", {}, h("a", { href: "#/" }, "Back to the start"))));
+    const gone = error.status === 404; // so are its other steps
+    view.replaceChildren(h("div", { class: "wide" }, h("h1", {}, gone ? "This is no longer here" : "This cannot be shown"), problem(error, gone ? null : route), h("p", {}, h("a", { href: "#/" }, "Back to the start"))));
+    if (gone) Object.assign(context, { table: null, run: null });
   }
   if (signal.aborted) return undefined;
   showSteps(name, context);
@@ -61,6 +63,7 @@ async function route() {
   const title = view.querySelector("h1");
   document.title = title ? `${title.textContent} \u00b7 newfound` : "newfound";
   if (hash !== route.last) {
+    byId("notices").querySelectorAll(".error").forEach((one) => one.remove()); // they are about the screen before
     window.scrollTo(0, 0);
     title?.setAttribute("tabindex", "-1");
     if (route.last !== undefined) title?.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
 // What the screens of a finished run share: its head, and looks of its classes.
 import { api } from "./api.js";
-import { field, h, select, svg } from "./dom.js";
+import { h, select, svg } from "./dom.js";
 
 /** Return a finished run; one that is not finished is shown with its progress instead. */
 export async function finishedRun(id, belongs) {
@@ -17,7 +17,7 @@ export async function finishedRun(id, belongs) {
 export function runHead({ run, others }, title, screen) {
   const pick = select(others.map((one) => [one.id, one.title]), run.id);
   pick.addEventListener("change", () => { location.hash = `#/run/${pick.value}/${screen}`; });
-  return h("div", { class: "run-head" }, h("h1", {}, title), others.length > 1 ? field("Run", pick) : h("p", { class: "muted" }, run.title));
+  return h("div", { class: "run-head" }, h("h1", {}, title), others.length > 1 ? h("label", { class: "run-pick" }, "Run", pick) : h("p", { class: "muted" }, run.title));
 }
 
 /** Classes of a map with their colours and marks. */

@@ -63,6 +63,7 @@ export class RunCard {
     this.progress.setAttribute("aria-valuenow", Math.round(100 * run.share_done));
     this.bar.classList.toggle("unsure", run.status === "running" && !run.share_done);
     this.phase.textContent = this.#words(run);
+    this.phase.hidden = run.status === "failed"; // which its problem says
     this.losses.hidden = !active || !(run.losses?.length || before?.losses?.length);
     if (run.losses?.length !== before?.losses?.length) this.drawCurves();
     if (run.status === before?.status) return;
@@ -91,10 +92,11 @@ export class RunCard {
     };
     const made = [];
     if (run.status === "done") {
-      made.push(h("a", { class: "button primary", href: `#/run/${run.id}/classes` }, "Name the classes"), h("a", { class: "button", href: `#/run/${run.id}/explore` }, "Explore the map"));
+      if (run.n_novel_classes) made.push(h("a", { class: "button primary", href: `#/run/${run.id}/classes` }, "Name the classes"));
+      made.push(h("a", { class: "button", href: `#/run/${run.id}/explore` }, "Explore the map"));
     }
-    if (isActive(run)) made.push(button("Cancel", "quiet", async () => { await api.cancel(run.id); this.changed(); }));
-    if (["failed", "cancelled", "interrupted"].includes(run.status)) made.push(button("Start again", "primary", async () => { await api.again(run.id); this.changed(); }));
+    if (isActive(run)) made.push(button("Cancel", null, async () => { await api.cancel(run.id); this.changed(); }));
+    if (["failed", "cancelled", "interrupted"].includes(run.status)) made.push(button("Start again", null, async () => { await api.again(run.id); this.changed(); }));
     if (!isActive(run)) {
       made.push(button("Delete", "quiet", async () => {
         if (!(await confirmed("Delete this run?", `${run.title}: its classes, names and labels are lost.`, "Delete"))) return;

@@ -37,4 +37,7 @@ export const number = (value) => {
   return size !== 0 && (size < 1e-3 || size >= 1e7) ? value.toExponential(2) : Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
 };
 
+/** A sentence of its own from words that were part of another. */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);

@@ -3,7 +3,7 @@ import { api } from "../api.js";
 import { busy, empty, field, freshId, h, notify, problem, say } from "../dom.js";
 import { fragment } from "../fragment.js";
 import { finishedRun, runHead } from "../results.js";
-import { count, listed, percent } from "../words.js";
+import { count, listed, percent, sentence } from "../words.js";
 
 const POLL = 900; // milliseconds
 
@@ -15,9 +15,10 @@ export async function show(view, { id, signal, belongs }) {
   view.replaceChildren(h(
     "div", { class: "wide" },
     runHead(found, "The novel classes", "classes"),
-    h("p", { class: "lead" }, "Read how each class can be recognised, and give it a name. Join what belongs together, part what does not."),
-    page.bar, page.merges, page.blocks, page.labels, page.round,
-    h("details", {}, h("summary", {}, "What the figures mean"), h("p", {}, sections.meanings)),
+    h("p", { class: "lead" }, "Read how each class can be recognised, and give it a name. Merge what belongs together, split what does not, and accept what you are sure of: the next round takes it as known."),
+    page.bar, page.merges, page.blocks,
+    sections.meanings ? h("details", {}, h("summary", {}, "What agreement, stability and sure rows mean"), h("p", {}, sections.meanings)) : null,
+    page.labels, page.round,
   ));
   page.sections = sections;
   page.update(first);
@@ -115,7 +116,7 @@ class ClassesPage {
     if (!stale || !this.cards.size) for (const card of this.sections.cards) if (!this.cards.has(card.name)) this.cards.set(card.name, cardNode(card.html));
     const active = document.activeElement, focused = active?.closest?.(".class-block")?.dataset.place, control = active?.dataset?.control;
     const blocks = this.novel.map((one, i) => this.block(one, i));
-    this.blocks.classList.toggle("stale", stale);
+    this.blocks.classList.toggle("stale", stale && blocks.some((one) => one.querySelector(".waiting"))); // other names change no card
     this.blocks.replaceChildren(...(blocks.length ? blocks : [empty("No novel class", "Every unlabelled row was given a known class. Run again with another method, or say how many novel classes there are.", h("p", {}, h("a", { href: `#/table/${this.run.table}/run` }, "Run again")))]));
     if (focused !== undefined && control) this.blocks.querySelector(`[data-place="${focused}"] [data-control="${control}"]`)?.focus();
   }
@@ -134,7 +135,7 @@ class ClassesPage {
     });
     const accept = h("button", { type: "button", class: "small toggle", "aria-pressed": String(one.accepted), "data-control": "accept", title: "An accepted class counts as a known one in the next round" }, one.accepted ? "\u2713 Accepted" : "Accept");
     accept.addEventListener("click", () => this.act({ action: "accept", name: one.name, accepted: !one.accepted }, one.accepted ? `${one.name} is no longer accepted` : `${one.name} is accepted`));
-    const others = this.novel.filter((other) => other.name !== one.name);
+    const others = this.now.classes.filter((other) => other.name !== one.name);
     const merge = h("button", { type: "button", class: "small", "data-control": "merge", disabled: !others.length, on: { click: () => this.askMerge(one, others) } }, "Merge\u2026");
     const split = h("button", { type: "button", class: "small", "data-control": "split", disabled: one.n_rows < 2, on: { click: () => this.askSplit(one) } }, "Split\u2026");
     const card = this.cards.get(one.name) ?? waitingCard(one);
@@ -156,15 +157,21 @@ class ClassesPage {
   }
 
   askMerge(one, others) {
-    const boxes = others.map((other) => {
-      const box = h("input", { type: "checkbox", value: other.name });
-      return h("label", { class: "choice" }, box, h("span", {}, h("b", {}, other.name), h("span", { class: "help" }, count(other.n_rows, "row"))));
-    });
     const into = h("input", { type: "text", value: one.name, maxlength: 200 });
-    dialog(`Merge ${one.name} with`, "Merge", [...boxes, field("Name of the merged class", into)], () => {
-      const chosen = [...boxes].map((box) => box.querySelector("input")).filter((box) => box.checked).map((box) => box.value);
+    const boxes = [...others].sort((a, b) => b.is_novel - a.is_novel).map((other) => {
+      const box = h("input", { type: "checkbox", value: other.name, "data-known": !other.is_novel, on: { change: () => named() } });
+      return h("label", { class: "choice" }, box, h("span", {}, h("b", {}, other.name), h("span", { class: "help" }, `${count(other.n_rows, "row")}${other.is_novel ? "" : ", known class"}`)));
+    });
+    const checked = () => boxes.map((box) => box.querySelector("input")).filter((box) => box.checked);
+    const named = () => { // a known class keeps its name
+      const known = checked().find((box) => box.hasAttribute("data-known"));
+      into.value = known?.value ?? one.name;
+      into.disabled = Boolean(known);
+    };
+    dialog(`Merge ${one.name} with`, "Merge", [h("div", { class: "choices scroll-choices" }, ...boxes), field("Name of the merged class", into, "A known class keeps its name.")], () => {
+      const chosen = checked().map((box) => box.value);
       if (!chosen.length) return "Choose at least one class.";
-      this.act({ action: "merge", classes: [one.name, ...chosen], into: into.value.trim() || null }, `Merged ${listed([one.name, ...chosen])}`);
+      this.act({ action: "merge", classes: [one.name, ...chosen], into: into.disabled ? null : into.value.trim() || null }, `Merged ${listed([one.name, ...chosen])}`);
       return null;
     });
   }
@@ -250,7 +257,7 @@ class ClassesPage {
       for (const button of quick) button.setAttribute("aria-pressed", String(button.dataset.label === label));
       said.textContent = label ? `Labelled ${label}.` : "";
     };
-    card.append(h("h3", {}, `Row ${one.row}`), h("p", { class: "help" }, `${one.reason}; stands for ${count(one.stands_for, "row")}; now ${one.class_name || "no class"} with ${percent(one.probability)}`), h("dl", {}, ...lines), h("div", { class: "buttons" }, ...quick, other), said);
+    card.append(h("h3", {}, `Row ${one.row}`), h("p", { class: "help" }, `${sentence(one.reason)}. Now ${one.class_name || "no class"}, ${percent(one.probability)}.`), h("dl", {}, ...lines), h("div", { class: "buttons" }, ...quick, other), said);
     mark();
     return card;
   }

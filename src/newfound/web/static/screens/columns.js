@@ -30,12 +30,12 @@ export async function show(view, { id, signal, belongs }) {
       await reload();
     }, () => { keep(); refresh(); });
     const used = found.columns.filter((one) => one.name !== choices.target && !unused.has(one.name)).length;
-    const ready = found.target && used;
+    const searched = found.target ? found.target.n_unlabelled + nHidden(found, choices) : 0, ready = searched && used;
     summary.textContent = !choices.target
       ? "Choose the column that holds the classes."
-      : !found.target ? "This column cannot hold the classes." : `${count(found.target.n_unlabelled + nHidden(found, choices), "row")} to search, ${count(used, "column")} to learn from`;
+      : !found.target ? "This column cannot hold the classes." : !searched ? "Every row has a label." : `${count(searched, "row")} to search, ${count(used, "column")} to learn from`;
     next.classList.toggle("off", !ready);
-    next.setAttribute("aria-disabled", String(!ready));
+    next.setAttribute("aria-disabled", String(!ready)); // a click then leads to the choice above
   };
   const reload = async () => {
     try {
@@ -82,6 +82,17 @@ const nHidden = (found, choices) => found.target.classes.filter((one) => choices
 
 const ROLES = [["known", "known"], ["hide", "hide, to rehearse"], ["mark", "means: no label"]];
 
+const FEW = 20; // rows to search among which hardly a class can be found
+
+/** What speaks against a search with these labels; null if nothing does. */
+function doubt(known, searched) {
+  const said = !searched
+    ? ["Every row has a label", "There is nothing to search. Below, hide a known class to rehearse, or say which text means that a row has no label."]
+    : !known ? ["No row has a label", "Auto learns from known classes. Choose another column, label some rows in your file and bring it again, or choose K-means or Spectral in the next step: they need no label."]
+      : searched < FEW ? [`Only ${count(searched, "row")} to search`, "A class is found where dozens of rows are alike. Expect little from so few."] : null;
+  return said && h("div", { class: "doubt" }, h("b", {}, said[0]), h("p", {}, said[1]));
+}
+
 function fillTarget(place, found, choices, setMarks, changed) {
   if (found.target_problem) {
     place.replaceChildren(problem({ problem: found.target_problem }));
@@ -113,7 +124,7 @@ function fillTarget(place, found, choices, setMarks, changed) {
     h("div", { class: "split-bar", role: "img", "aria-label": `${count(known)} labelled, ${count(searched)} to be searched` }, wide(h("span", { class: "split-known" }), known / total), wide(h("span", { class: "split-novel" }), searched / total)),
     h("p", { class: "split-words" }, h("span", {}, h("span", { class: "key known" }), ` ${count(known, "labelled row")} in ${count(nKnown, "known class", "known classes")}`), h("span", {}, h("span", { class: "key c0" }), ` ${count(searched, hidden ? "row" : "unlabelled row")} to be searched${hidden ? `, ${count(hidden)} of hidden classes` : ""}`)),
     ...target.notes.map((note) => h("p", { class: "help" }, note)),
-    target.n_unlabelled === 0 && !choices.hide.length ? h("div", { class: "doubt" }, h("b", {}, "Every row has a label"), h("p", {}, "There is nothing to search. Hide a known class to rehearse, or say which text means that a row has no label.")) : null,
+    doubt(known, searched),
     h("details", {}, h("summary", {}, "Known classes"), h("table", { class: "known-table" }, h("thead", {}, h("tr", {}, ...["class", "rows", "", "in this run"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows)), target.classes.length > 50 ? h("p", { class: "help" }, `and ${count(target.classes.length - 50)} more`) : null, hint, reset || null),
   );
   if (wasOpen || choices.hide.length || target.n_unlabelled === 0) place.querySelector("details").open = true;

@@ -41,7 +41,7 @@ export async function show(view, { id, signal, belongs, place }) {
     legend,
     h("div", { class: "explore-grid" }, box, h("aside", { class: "row-panel", "aria-label": "The row that was clicked" }, inner)),
     epochs(data, (frame) => map.setRows(frame)),
-    h("p", { class: "help" }, `${data.n === data.n_rows ? "All rows" : `${count(data.n)} of ${count(data.n_rows)} rows`}. Rows that the model finds similar lie together; laid out by ${data.method}: only who is near whom counts, not distances or directions.`),
+    h("p", { class: "help" }, `${data.n === data.n_rows ? `All ${count(data.n, "row")}` : `${count(data.n)} of ${count(data.n_rows)} rows`}, counted from 0. Rows that the model finds similar lie together; laid out by ${data.method}: only who is near whom counts, not distances or directions.`),
     chosenRows,
     h("section", { class: "found-how", "aria-label": "How it was found" }, h("h2", {}, "How it was found"), ...["count", "candidates", "known", "training", "batches", "making"].filter((name) => sections.sections[name]).map((name) => folded(sections.sections[name]))),
   ));
@@ -121,6 +121,7 @@ export async function show(view, { id, signal, belongs, place }) {
   box.append(key);
   const recolour = async () => {
     const by = colour.value;
+    map.tip.hidden = true; // it tells of the column before
     try {
       if (by === "class") {
         values = null;

@@ -6,7 +6,7 @@ import { finishedRun, runHead } from "../results.js";
 const FILES = [
   ["labels", "labels.csv", "The labelled table", "Your table with the class of every row, how probable it is, and which rows to look at. For a spreadsheet, or to go on with."],
   ["report", "report.html", "The report", "Everything about the classes in one file that opens anywhere, without a network. To send to somebody."],
-  ["model", "model.newfound", "The model", "Names the class of new rows: newfound predict model.newfound new_rows.csv"],
+  ["model", "model.newfound", "The model", ["Names the class of new rows, by this command: ", h("code", {}, "newfound predict model.newfound new_rows.csv")]],
   ["code", "reproduce.py", "The Python code", "What was done here, from the table to the named classes, as a program that does it again."],
 ];
 

@@ -27,7 +27,7 @@ export async function show(view, { signal }) {
       h(
         "div", { class: "wide" },
         h("h1", {}, "Find the classes nobody has labelled yet"),
-        h("p", { class: "lead" }, "Bring a table in which some rows carry a label and others do not. The workbench looks for classes among the others, shows how to recognise them, and lets you name them."),
+        h("p", { class: "lead" }, "Bring a table with a column that names the class of some rows and is empty for the others. The workbench looks for new classes among the others, shows how to recognise them, and lets you name them."),
         dropzone({ title: "Begin with a table", formats: state.formats, limits: state.limits, done: (table) => { location.hash = `#/table/${table.id}`; } }),
         h("h2", { class: "small-title" }, "No table at hand?"),
         h("div", { class: "examples" }, ...examples),

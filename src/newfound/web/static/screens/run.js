@@ -3,7 +3,7 @@ import { api } from "../api.js";
 import { choicesOf } from "../choices.js";
 import { busy, empty, field, freshId, h, say } from "../dom.js";
 import { RunList, watch } from "../runs.js";
-import { count, listed } from "../words.js";
+import { count, listed, sentence } from "../words.js";
 
 const UNLABELLED = [
   ["auto", "Find out", "The search decides from the table."],
@@ -11,6 +11,7 @@ const UNLABELLED = [
   ["mixed", "Of known and novel classes", "Rows of known classes get their known class; the others are searched."],
 ];
 const MAIN = "auto"; // the method for everybody
+const KNOBS = { n_members: "Networks", n_views: "Looks", n_init: "Starts", n_neighbors: "Neighbours", k_neighbors: "Neighbours", w1: "Weight of known classes", self_training: "Rounds of self-training" };
 
 export async function show(view, { id, signal, belongs }) {
   const [state, table, runs] = await Promise.all([api.state(), api.table(id), api.runs()]);
@@ -63,6 +64,7 @@ function runForm({ state, table, choices, started }) {
     const one = methods.find((other) => other.method === method);
     knobs.replaceChildren(...one.knobs.map((knob) => knobField(knob, wanted.settings)));
     knobs.hidden = !one.knobs.length || method === MAIN;
+    if (!knobs.hidden) pick[methods.indexOf(one)].after(knobs);
   };
   const options = methods.map((one) => [one.method, one.method === MAIN ? `${one.name} (recommended)` : one.name, one.summary]);
   const pick = radios("method", options, MAIN, choose);
@@ -73,7 +75,7 @@ function runForm({ state, table, choices, started }) {
   const title = h("input", { type: "text", maxlength: 200, value: "", placeholder: "made of the method" });
   const form = h(
     "form", { class: "run-form", id: freshId("form") },
-    h("fieldset", {}, h("legend", {}, "Method"), pick[0], h("details", {}, h("summary", {}, "Other methods"), ...pick.slice(1)), knobs),
+    h("fieldset", {}, h("legend", {}, "Method"), pick[0], h("details", {}, h("summary", {}, "Other methods"), ...pick.slice(1))),
     h("fieldset", {}, h("legend", {}, "The unlabelled rows are"), h("div", { class: "choices" }, ...radios("unlabelled", UNLABELLED, "auto", (value) => { wanted.unlabelled = value; }))),
     h(
       "fieldset", { class: "pair" }, h("legend", { class: "visually-hidden" }, "Number and time"),
@@ -117,5 +119,5 @@ function knobField(knob, settings) {
     else if (control.value === "") delete settings[knob.name];
     else settings[knob.name] = Number(control.value);
   });
-  return field(knob.name.replaceAll("_", " "), control, knob.help);
+  return field(KNOBS[knob.name] ?? sentence(knob.name.replaceAll("_", " ")), control, knob.help);
 }
