@@ -15,12 +15,21 @@ from numpy.testing import assert_array_equal
 import newfound as nf
 from newfound import InputError
 from newfound.discoverers.update import drift_of
+from newfound.routing import batches
 from tests.discoverers.common import DISCOVERERS, PLAIN, SMALL, Maker, ncd_kmeans
 
 pytestmark = SMALL
 
 CENTRES = {"ant": (0, 0), "bee": (8, 0), "fly": (0, 8), "gnat": (8, 8), "moth": (16, 0), "wasp": (0, 16)}
 every = pytest.mark.parametrize("make", DISCOVERERS)
+N_TREES, N_CLASS_TREES = batches._N_TREES, batches._N_CLASS_TREES  # before a fixture makes them few
+
+
+@pytest.fixture
+def whole_forests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many trees as users have, where few rows are all that tell of a class."""
+    monkeypatch.setattr(batches, "_N_TREES", N_TREES)
+    monkeypatch.setattr(batches, "_N_CLASS_TREES", N_CLASS_TREES)
 
 
 def rows_of(sizes: dict[str, int], seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -75,7 +84,7 @@ def test_a_further_class_is_found_and_names_stay(make: Maker, tmp_path: Path) ->
     assert again.update(table).to_dict() == model.update(table).to_dict()
 
 
-def test_five_batches_keep_every_name_and_find_every_class() -> None:
+def test_five_batches_keep_every_name_and_find_every_class(whole_forests: None) -> None:
     model = fitted()
     for batch, name in enumerate(("gnat", "moth", "wasp"), start=1):
         before = model.classes_.tolist()
@@ -99,7 +108,7 @@ def test_nothing_new_is_no_new_class() -> None:
     assert model.n_novel_classes_ == 1
 
 
-def test_rows_that_fit_no_class_wait_until_they_are_enough() -> None:
+def test_rows_that_fit_no_class_wait_until_they_are_enough(whole_forests: None) -> None:
     model = fitted()
     first = model.update(rows_of({"ant": 50, "gnat": 12}, seed=1)[0])
     assert first.new_classes == []

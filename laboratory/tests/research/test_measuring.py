@@ -25,12 +25,13 @@ def made(name: str, data_dir: Path | None = None, wheels: Path | None = None) ->
     return nf.datasets.make_table(400, n_known=4, n_novel=3, separation=6.0, random_state=0)
 
 
-@pytest.fixture
-def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    monkeypatch.setattr(measuring, "load_development", made)
-    results = ResultFile(tmp_path)
-    for experiment in ("choice", "counting"):
-        assert len(list(measure_missing(Plan(experiment, ["segment"], **SMALL), results))) == 2
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    results = ResultFile(tmp_path_factory.mktemp("lines"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measuring, "load_development", made)
+        for experiment in ("choice", "counting"):
+            assert len(list(measure_missing(Plan(experiment, ["segment"], **SMALL), results))) == 2
     return results.lines
 
 
