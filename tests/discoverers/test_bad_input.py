@@ -120,9 +120,9 @@ BAD_TABLES = (
     Bad("series", r"Expected 2D array, got 1D array.*Reshape your data", lambda: frame()["width"]),
     Bad("cube", r"dim 3, but expected 2.*one column a feature", lambda: numbers()[None]),
     Bad("lazy", r"lazy frame.*collect\(\)", lambda: pl.DataFrame(numbers()).lazy()),
-    Bad("text", r"name of a file, .table.csv.*read the table first.*DataFrame", lambda: "table.csv"),
     Bad("nothing", r"Expected 2D array.*DataFrame", lambda: None),
 )
+A_FILE = Bad("text", r"name of a file, .table.csv.*read the table first.*DataFrame", lambda: "table.csv")
 
 BAD_FITS = (
     Bad(
@@ -131,6 +131,7 @@ BAD_FITS = (
         make_y=lambda: integer_labels()[1:],
     ),
     *BAD_TABLES,
+    Bad("text", r"name of the column of the labels.*read the table first", lambda: "table.csv"),
     Bad("infinite numpy", r"infinite values in column 'x1'.*finite", lambda: np.c_[TRUTH, np.full(N, np.inf)]),
     Bad("long y", rf"y has {N + 1} labels but X has {N} rows", make_y=lambda: [*integer_labels(), -1]),
     Bad("2-d y", r"y should be a 1d array.*pass one label a row", make_y=lambda: np.zeros((N, 2), dtype=int)),
@@ -168,7 +169,7 @@ def test_fit(make: Maker, bad: Bad, fitted: dict[Maker, Any]) -> None:
         make().fit(bad.make_X(), bad.make_y())
 
 
-@pytest.mark.parametrize("bad", BAD_TABLES, ids=lambda bad: bad.name)
+@pytest.mark.parametrize("bad", [*BAD_TABLES, A_FILE], ids=lambda bad: bad.name)
 def test_tables_at_predict(bad: Bad, fitted: dict[Maker, Any]) -> None:
     with pytest.raises(InputError, match=bad.words):
         fitted[PLAIN].predict(bad.make_X())

@@ -12,11 +12,23 @@ import pytest
 import newfound as nf
 from newfound.learning import shards
 from newfound.learning.checkpoints import Checkpoints
-from newfound.tables.streams import source, summary
-from tests.discoverers.common import CENTRES, SMALL, Maker, auto, classifier_projection, pbn, tabular_ncd
+from newfound.tables.streams import open_stream, source, summarise, summary
+from tests.discoverers.common import (
+    CENTRES,
+    SMALL,
+    Maker,
+    auto,
+    classifier_projection,
+    in_context,
+    kmeans,
+    ncd_spectral,
+    pbn,
+    tabular_ncd,
+)
 
 pytestmark = SMALL
 N = 1_200
+NAMES = np.array(["ant", "bee", "wasp", "fly"])
 
 
 def table(seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
@@ -40,6 +52,16 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for start in range(0, N, 400):
         table()[0][start : start + 400].to_parquet(folder / f"{start:05d}.parquet")
     return folder
+
+
+@pytest.fixture
+def mixed_rows(rows: Path) -> Path:
+    """The same files, but half of the rows of known classes have no label."""
+    for path in rows.iterdir():
+        frame = pd.read_parquet(path)
+        frame.loc[frame.index % 2 == 0, "kind"] = None
+        frame.to_parquet(path)
+    return rows
 
 
 def model(**changes: object) -> nf.TabularNCD:
@@ -113,10 +135,95 @@ def test_predictions_go_to_a_file(rows: Path, tmp_path: Path) -> None:
     assert len(pd.read_parquet(tmp_path / "found.parquet")) == N  # the one before
 
 
+@pytest.mark.parametrize("make", [model, auto])
+def test_known_and_novel_rows_are_told_apart_in_streams_too(make: Maker, mixed_rows: Path, tmp_path: Path) -> None:
+    whole, (other, truth) = pd.read_parquet(mixed_rows), table(1)
+    other, named = other.drop(columns="kind"), NAMES[truth]
+    in_memory = make(unlabelled="auto").fit(whole.drop(columns="kind"), whole["kind"])
+    streamed = make(unlabelled="auto").fit(mixed_rows, "kind")
+    assert streamed.unlabelled_ == in_memory.unlabelled_ == "mixed"
+    assert in_memory.score(other, named) > 0.95
+    assert streamed.score(other, named) > 0.9  # by a third of the rows, but for networks of more epochs
+    share = float((table()[1][whole["kind"].isna()] < 2).mean())
+    for fitted in (in_memory, streamed):
+        assert fitted.known_share_.interval[0] < share < fitted.known_share_.interval[1]
+    sampled = table()[1][streamed.sampled_rows_]
+    assert len(streamed.labels_) == len(sampled) < N
+    assert (streamed.labels_[sampled < 2] == NAMES[sampled[sampled < 2]]).mean() > 0.9
+    assert nf.predict_parquet(streamed, mixed_rows, tmp_path / "found.parquet") == N
+    found = pd.read_parquet(tmp_path / "found.parquet")["class"]
+    assert found.tolist() == streamed.predict(whole.drop(columns="kind")).tolist()
+
+
+def test_a_table_that_fits_into_the_sample_is_learned_as_in_memory(
+    mixed_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary, "SAMPLE_ROWS", N)
+    whole, other = pd.read_parquet(mixed_rows), table(1)[0].drop(columns="kind")
+    in_memory = auto(unlabelled="auto").fit(whole.drop(columns="kind"), whole["kind"])
+    streamed = auto(unlabelled="auto").fit(mixed_rows, "kind", checkpoint_dir=tmp_path / "kept")
+    assert streamed.sampled_rows_.tolist() == list(range(N))
+    assert streamed.labels_.tolist() == in_memory.labels_.tolist()
+    np.testing.assert_allclose(streamed.predict_proba(other), in_memory.predict_proba(other), atol=1e-9)
+
+
+def test_networks_learn_from_no_row_that_the_router_takes_for_known(
+    mixed_rows: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned: list[np.ndarray] = []
+    add = shards.Shards.add
+
+    def watched(self: shards.Shards, rows: np.ndarray, codes: np.ndarray) -> None:
+        learned.append(codes)
+        add(self, rows, codes)
+
+    monkeypatch.setattr(shards.Shards, "add", watched)
+    model(unlabelled="mixed").fit(mixed_rows, "kind")
+    codes = np.concatenate(learned)
+    assert (codes >= 0).sum() == pd.read_parquet(mixed_rows)["kind"].notna().sum()
+    assert (codes < 0).sum() == pytest.approx((table()[1] >= 2).sum(), rel=0.1)
+
+
+def test_where_nothing_is_novel_networks_learn_the_known_classes(rows: Path) -> None:
+    for path in rows.iterdir():
+        frame = pd.read_parquet(path)
+        frame["kind"] = np.where(frame.index % 2 == 0, NAMES[table()[1][frame.index]], None)
+        frame.to_parquet(path)
+    other, truth = table(1)
+    with pytest.warns(UserWarning, match="No novel class"):
+        fitted = model(unlabelled="auto").fit(rows, "kind")
+    assert fitted.n_novel_classes_ == 0
+    assert fitted.score(other.drop(columns="kind"), NAMES[truth]) > 0.95
+
+
+@pytest.mark.parametrize("make", [auto, in_context, ncd_spectral, kmeans])
+def test_discoverers_without_epochs_learn_from_the_sample(make: Maker, rows: Path) -> None:
+    with open_stream(rows, "kind") as stream:
+        sample = summarise(stream, nf.TableEncoder())
+    whole, (other, truth) = table()[0], table(1)
+    other, named = other.drop(columns="kind"), NAMES[truth]
+    streamed = make().fit(rows, "kind")
+    assert streamed.sampled_rows_.tolist() == sample.rows.tolist()
+    assert len(streamed.labels_) == len(sample.rows)
+    # means and deviations are those of all rows, so the two are alike and not the same
+    alone = make().fit(whole.drop(columns="kind").iloc[sample.rows], whole["kind"].iloc[sample.rows])
+    assert streamed.score(other, named) == pytest.approx(alone.score(other, named), abs=0.02)
+    assert streamed.score(other, named) > 0.9
+
+
+def test_a_stream_without_labels_is_searched_by_those_that_need_none(rows: Path) -> None:
+    for path in rows.iterdir():
+        pd.read_parquet(path).drop(columns="kind").to_parquet(path)
+    assert len(kmeans(n_novel_classes=4).fit(rows).novel_classes_) == 4
+    with pytest.raises(nf.InputError, match="expected the name of the column of the labels"):
+        auto().fit(rows)
+
+
 def test_what_a_stream_is_refused_for(rows: Path) -> None:
-    with pytest.raises(nf.InputError, match="name of the column of the labels"):
+    with pytest.raises(nf.InputError, match=r"name of the column of the labels.*newfound\.read_table"):
         model().fit(rows, [1, 2])
-    with pytest.raises(nf.InputError, match="unlabelled"):
-        model(unlabelled="mixed").fit(rows, "kind")
-    with pytest.raises(nf.InputError, match="Got the name of a file"):
-        auto().fit(rows, "kind")
+    with pytest.raises(nf.InputError, match="calibrate"):
+        model().fit(rows, "kind", calibrate="no")
+    table()[0].to_csv(rows / "rows.csv")
+    with pytest.raises(nf.InputError, match=r"cannot be read as a Parquet file.*newfound\.read_table"):
+        auto().fit(rows / "rows.csv", "kind")

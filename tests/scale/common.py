@@ -14,7 +14,7 @@ from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.peers import PeerGroup
 from newfound.scale.training import Encoding, Lesson, Run, encode, train_peer
 from newfound.tables import TableEncoder
-from newfound.tables.streams import Summary, TableStream, open_stream, summarise_piece
+from newfound.tables.streams import Summary, TableStream, count_labelled, open_stream, summarise_piece
 from tests.discoverers.common import CENTRES, tabular_ncd
 
 N = 1_200
@@ -61,7 +61,9 @@ class InProcess(Run):
         super().__init__(None, 1, n_peers, False, 0)
 
     def summarise(self, stream: TableStream, encoder: TableEncoder) -> Summary:
-        first, *others = (summarise_piece(stream, piece, encoder) for piece in stream.pieces())
+        pieces = stream.pieces()
+        n_labelled = sum(count_labelled(stream, piece) for piece in pieces)
+        first, *others = (summarise_piece(stream, piece, encoder, n_labelled) for piece in pieces)
         for other in others:
             first.merge(other)
         return first.summary(stream)

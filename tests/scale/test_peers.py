@@ -126,7 +126,6 @@ def test_without_ray(rows: Path, tmp_path: Path, uninstall: Callable[[str], None
     ("settings", "parameter"),
     [
         ({"model": nf.KMeansDiscoverer(2)}, "model"),
-        ({"model": small(unlabelled="mixed")}, "unlabelled"),
         ({"X": [[1.0]]}, "X"),
         ({"y": "colours"}, "y"),
         ({"n_workers": 0}, "n_workers"),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from newfound.deadline import Deadline
+from newfound.deadline import NEVER, Deadline
 from newfound.discoverers.curatable import labels_of_another_type
 from newfound.discoverers.curation import Curation
 from newfound.discoverers.display import NotebookDisplay
@@ -39,6 +39,7 @@ from newfound.tables import TableEncoder, all_classes, as_table, read_labels
 from newfound.tables.frame import chunks
 from newfound.tables.labels import holds_text, mark_unlabelled
 from newfound.tables.state import checked_array
+from newfound.tables.streams import Summary, is_stream, open_stream, summarise
 from newfound.tables.task import DiscoveryTask
 
 MODES: tuple[Mode, ...] = ("novel", "mixed", "auto")
@@ -80,6 +81,8 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         Why, in words.
     known_share_ : KnownShare
         Share of the unlabelled rows that are of known classes: a float with a 90 % ``interval``.
+    sampled_rows_ : ndarray of shape (n,), int64
+        Where `fit` read files or batches: the places of the rows of ``labels_`` in the table, counted from 0.
     """
 
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
@@ -100,6 +103,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
     unlabelled_: str
     unlabelled_reason_: str
     known_share_: KnownShare
+    sampled_rows_: NDArray[np.int64]
 
     _state: FittedState
     _forest: Forest | None = None  # of the router, where known and novel rows were mixed
@@ -112,9 +116,12 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         Parameters
         ----------
         X : pandas, polars or pyarrow table, or numpy array, of shape (n, n_columns)
-            The table.
-        y : labels of shape (n,)
-            Known classes as integers, strings, booleans or categories; -1, None or NaN where a row is unlabelled.
+            The table. It may also be larger than memory: the path of a Parquet file, a folder of them, a pattern such
+            as ``"2026-*.parquet"``, or an iterator of pyarrow batches. A bounded random sample of its rows is then
+            learned from; ``labels_`` are those of the sample, whose places ``sampled_rows_`` has.
+        y : labels of shape (n,), or str
+            Known classes as integers, strings, booleans or categories; -1, None or NaN where a row is unlabelled. For a
+            table that is read from files or batches, the name of the column of the labels.
         calibrate : bool, default=True
             Whether a tenth of the known rows, where there are enough, is held out of the training, so that
             probabilities can be compared with what happens and corrected. False learns from all rows. Where known and
@@ -132,10 +139,25 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         if not isinstance(calibrate, (bool, np.bool_)):
             raise InputError.of("calibrate", calibrate, "True or False")
         self._check_all_parameters()
+        if is_stream(X):
+            deadline, encoder = Deadline.after(getattr(self, "time_limit", None)), self._encoder_of_stream(y)
+            with open_stream(X, y) as stream:
+                return self._fit_stream(summarise(stream, encoder), bool(calibrate), checkpoints, deadline=deadline)
         prepared = prepare(self, X, y, calibrate=bool(calibrate), checkpoints=checkpoints)
+        return self._conclude(prepared, self._discovered(prepared))
+
+    def _fit_stream(
+        self, summary: Summary, calibrate: bool, checkpoints: Checkpoints | None = None, *, deadline: Deadline = NEVER
+    ) -> Self:
+        """Fit to the sample that the first pass over a stream drew."""
+        # A clock of its own: what reading waits for the disk says nothing about the speed of what follows.
+        deadline = Deadline.after(deadline.left) if deadline.is_set else deadline
+        prepared = prepare(self, summary, None, calibrate=calibrate, checkpoints=checkpoints, deadline=deadline)
+        return self._conclude(prepared, self._discovered(prepared))
+
+    def _discovered(self, prepared: Preparation) -> Discovery:
         with threads_for_table(*prepared.task.rows.shape):
-            discovery = self._discover(prepared)
-        return self._conclude(prepared, discovery)
+            return self._discover(prepared)
 
     def fit_predict(self, X: Any, y: Any = None, *, calibrate: bool = True) -> NDArray[Any]:
         """Find the novel classes, and return the class of each row: ``labels_``; parameters as in `fit`."""
@@ -395,10 +417,12 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         self.temperature_ = discovery.temperature if prepared.routed is None else prepared.routed.temperature
         self.history_ = discovery.history
         self._state = discovery.state
-        self._forest = None if prepared.routed is None else prepared.routed.forest
+        self._forest = prepared.forest
         if prepared.routing is not None:
             self.unlabelled_, self.unlabelled_reason_ = prepared.routing.unlabelled, prepared.routing.reason
             self.known_share_ = prepared.routing.known_share
+        if prepared.stream is not None:
+            self.sampled_rows_ = prepared.stream.rows
         for name, fact in discovery.facts.items():
             setattr(self, name, fact)
         self.weaknesses_ = weaknesses
@@ -416,6 +440,15 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         check_choice("unlabelled", self.unlabelled, MODES)
         if self.encoder is not None and not isinstance(self.encoder, TableEncoder):
             raise InputError.of("encoder", self.encoder, "None or a TableEncoder, e.g. TableEncoder()")
+
+    def _encoder_of_stream(self, y: Any) -> TableEncoder:
+        """Return the encoder, not fitted, after checks of what a stream needs."""
+        if not isinstance(y, str) and (y is not None or needs_known_classes(type(self))):
+            expected = "the name of the column of the labels, where X is read from files or batches"
+            cure = "name it, or read the table first, for example with newfound.read_table"
+            raise InputError.of("y", y, expected, cure=cure)
+        self._check_all_parameters()
+        return TableEncoder() if self.encoder is None else self.encoder
 
     def _check_n_novel_classes(self) -> None:
         if isinstance(self.n_novel_classes, str) and self.n_novel_classes == "auto":

@@ -50,9 +50,9 @@ class NetworkDiscoverer(BaseDiscoverer):
         Parameters
         ----------
         X : pandas, polars or pyarrow table, or numpy array, of shape (n, n_columns)
-            The table. All but `AutoDiscoverer` also take one that is larger than memory: the path of a Parquet file, a
-            folder of them, a pattern such as ``"2026-*.parquet"``, or an iterator of pyarrow batches. They then train
-            on all rows, and ``labels_`` are those of a sample, whose places ``sampled_rows_`` has.
+            The table. It may also be larger than memory: the path of a Parquet file, a folder of them, a pattern such
+            as ``"2026-*.parquet"``, or an iterator of pyarrow batches. All but `AutoDiscoverer`, which learns from a
+            sample, then train on all rows; ``labels_`` are those of the sample, whose places ``sampled_rows_`` has.
         y : labels of shape (n,), or str
             Known classes as integers, strings, booleans or categories; -1, None or NaN where a row is unlabelled. For a
             table that is read from files or batches, the name of the column of the labels.

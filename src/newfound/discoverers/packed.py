@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from newfound.deadline import NEVER, Deadline
 from newfound.discoverers.fitted import Discovery
 from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_layers, pick_device, pick_generator
 from newfound.discoverers.preparation import Preparation, prepare
+from newfound.discoverers.routed import left_to_discover
 from newfound.errors import InputError
 from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.machine import threads_for_table
@@ -23,8 +25,7 @@ from newfound.learning.members import MemberSettings
 from newfound.learning.shards import Shards
 from newfound.learning.trainer import Trained
 from newfound.routing.calibration import fit_temperature, rows_to_hold_out
-from newfound.tables import TableEncoder
-from newfound.tables.streams import Summary, is_stream, open_stream, summarise
+from newfound.tables.streams import Summary
 from newfound.tables.task import DiscoveryTask
 
 
@@ -42,40 +43,26 @@ class PackedDiscoverer(NetworkDiscoverer):
         check_integer("self_training", self.self_training, low=0)
         check_layers("hidden_layers", self.hidden_layers)
 
-    def _fit(self, X: Any, y: Any, calibrate: bool, checkpoints: Checkpoints | None = None) -> Self:
-        if not is_stream(X):
-            return super()._fit(X, y, calibrate, checkpoints)
-        encoder = self._encoder_of_stream(y)
-        with open_stream(X, y) as stream:
-            return self._fit_stream(summarise(stream, encoder), calibrate, checkpoints, _train_on_shards)
-
-    def _encoder_of_stream(self, y: Any) -> TableEncoder:
-        """Return the encoder, not fitted, after checks of what a stream needs."""
-        if not isinstance(y, str):
-            raise InputError.of("y", y, "the name of the column of the labels, where X is read from files or batches")
-        if self.unlabelled != "novel":
-            cure = "use 'novel', or fit a sample in memory"
-            raise InputError.of("unlabelled", self.unlabelled, "'novel' for a table that is read in batches", cure=cure)
-        self._check_all_parameters()
-        return TableEncoder() if self.encoder is None else self.encoder
-
     def _fit_stream(
-        self, summary: Summary, calibrate: bool, checkpoints: Checkpoints | None, train: StreamTraining
+        self,
+        summary: Summary,
+        calibrate: bool,
+        checkpoints: Checkpoints | None = None,
+        train: StreamTraining | None = None,
+        *,
+        deadline: Deadline = NEVER,
     ) -> Self:
-        """Fit to a table of which only a sample is in memory."""
-        if not isinstance(calibrate, (bool, np.bool_)):
-            raise InputError.of("calibrate", calibrate, "True or False")
-        prepared = prepare(self, summary, None, calibrate=bool(calibrate), checkpoints=checkpoints)
+        """Fit to all rows of a table of which only a sample is in memory."""
+        prepared = prepare(self, summary, None, calibrate=calibrate, checkpoints=checkpoints, deadline=deadline)
         task = prepared.task
         held_out = rows_to_hold_out(task.codes, prepared.rng) if prepared.calibrate else np.empty(0, dtype=np.intp)
         learned = replace(prepared, task=task.take(np.setdiff1d(np.arange(len(task.rows)), held_out)))
         with threads_for_table(*task.rows.shape):
-            discovery = _discovery(train(self, learned, summary.rows[held_out]))
+            discovery = _discovery((train or _train_on_shards)(self, learned, summary.rows[held_out]))
         temperature = 1.0
         if len(held_out):
             temperature = fit_temperature(discovery.state.proba(task.rows[held_out]), task.codes[held_out])
-        facts = {"sampled_rows_": summary.rows}
-        return self._conclude(prepared, replace(discovery, temperature=temperature, facts=facts))
+        return self._conclude(prepared, replace(discovery, temperature=temperature))
 
     def _learn_from(self, task: DiscoveryTask, prepared: Preparation) -> Discovery:
         trainer = self._trainer(self._member_settings())
@@ -102,7 +89,8 @@ def _train_on_shards(discoverer: PackedDiscoverer, prepared: Preparation, withou
     trainer = discoverer._trainer(discoverer._member_settings())
     with TemporaryDirectory(prefix="newfound-") as folder:
         shards = Shards(Path(folder), task.layout, summary.stream.n_rows, pick_device(discoverer.device))
-        for rows, codes in summary.encoded(prepared.encoder, without):
+        encoded = summary.encoded(prepared.encoder, without)
+        for rows, codes in left_to_discover(encoded, prepared.forest, task.n_novel):
             shards.add(rows, codes)
         return trainer.train(task, prepared.rng, prepared.checkpoints, shards)
 

@@ -18,7 +18,7 @@ from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_
 from newfound.learning.checkpoints import Checkpoints
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
-from newfound.routing import Routing, route
+from newfound.routing import Forest, Routing, route
 from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.separating import separating_column
 from newfound.selection.source_columns import SourceColumns
@@ -80,10 +80,26 @@ class Preparation:
         """What the router said, where known and novel rows are mixed."""
         return self.routing if self.routing is not None and self.routing.unlabelled == "mixed" else None
 
+    @property
+    def forest(self) -> Forest | None:
+        """The forest of the router, where known and novel rows are mixed."""
+        return None if self.routed is None else self.routed.forest
 
-def prepare(discoverer: Any, X: Any, y: Any, *, calibrate: bool, checkpoints: Checkpoints | None = None) -> Preparation:
-    """Read table and labels as a discoverer's parameters say; InputError for what cannot be used."""
-    deadline = Deadline.after(getattr(discoverer, "time_limit", None))
+
+def prepare(
+    discoverer: Any,
+    X: Any,
+    y: Any,
+    *,
+    calibrate: bool,
+    checkpoints: Checkpoints | None = None,
+    deadline: Deadline | None = None,
+) -> Preparation:
+    """Read table and labels as a discoverer's parameters say; InputError for what cannot be used.
+
+    Its time limit begins now, where no deadline says that it began before.
+    """
+    deadline = deadline or Deadline.after(getattr(discoverer, "time_limit", None))
     rng = pick_generator(discoverer.random_state)
     if y is None and not isinstance(X, Summary) and needs_known_classes(type(discoverer)):
         raise _no_known_classes(discoverer, "requires y to be passed, but the target y is None")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.discoverers.fitted import Arrays, FittedState, Floats
+from newfound.discoverers.fitted import Arrays, Codes, FittedState, Floats
 from newfound.errors import ModelFileError
 from newfound.routing import Forest, KnownShare
 from newfound.routing.calibration import at_temperature
@@ -86,6 +86,29 @@ def two_steps(routed: Floats) -> tuple[Floats, Floats]:
     total = known.sum(axis=1, keepdims=True)
     sides = np.hstack([total, routed[:, -1:]])
     return sides / sides.sum(axis=1, keepdims=True), known / total
+
+
+def left_to_discover(
+    batches: Iterable[tuple[Floats, Codes]], forest: Forest | None, n_novel: int
+) -> Iterator[tuple[Floats, Codes]]:
+    """Leave out unlabelled rows that are of known classes, as they are left out of a table in memory.
+
+    Parameters
+    ----------
+    batches : iterable of rows (n, d) and codes (n,)
+    forest : Forest or None
+        Of the router; None leaves out nothing.
+    n_novel : int
+        Number of novel classes; with none, all unlabelled rows are of known classes.
+    """
+    for rows, codes in batches:
+        if forest is None:
+            yield rows, codes
+            continue
+        left = codes >= 0
+        if n_novel:
+            left[~left] = forest.proba(rows[~left])[:, -1] > 0.5
+        yield rows[left], codes[left]
 
 
 def restore_forest(arrays: Mapping[str, NDArray[Any]], n_columns: int, n_known: int) -> Forest | None:

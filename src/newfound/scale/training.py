@@ -19,6 +19,7 @@ from sklearn.base import clone
 from newfound.discoverers.packed import PackedDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real
 from newfound.discoverers.preparation import Preparation
+from newfound.discoverers.routed import left_to_discover
 from newfound.errors import InputError, NewfoundError, warn_user
 from newfound.extras import load_extra
 from newfound.learning.checkpoints import Checkpoints
@@ -26,10 +27,11 @@ from newfound.learning.peers import Peer, PeerGroup
 from newfound.learning.progress import Progress
 from newfound.learning.shards import Shards
 from newfound.learning.trainer import Trained
+from newfound.routing import Forest
 from newfound.scale.cluster import cause_of, cluster, one_line
 from newfound.scale.exchange import Processes
 from newfound.tables import TableEncoder
-from newfound.tables.streams import Piece, Summary, TableStream, open_stream, summarise_piece
+from newfound.tables.streams import Piece, Summary, TableStream, count_labelled, open_stream, summarise_piece
 from newfound.tables.task import DiscoveryTask
 
 D = TypeVar("D", bound=PackedDiscoverer)
@@ -58,7 +60,6 @@ def fit_on_ray(
     Parameters
     ----------
     model : TabularNCD, PBN or ClassifierProjection
-        With ``unlabelled="novel"``.
     X : str or path
         A Parquet file, a folder of them, or a pattern such as ``"2026-*.parquet"``; all machines have to see it.
     y : str
@@ -113,6 +114,8 @@ def fit_on_ray(
         if not isinstance(value, bool):
             raise InputError.of(name, value, "True or False")
     every = check_real("checkpoint_every", checkpoint_every, low=0)
+    if not isinstance(calibrate, bool):
+        raise InputError.of("calibrate", calibrate, "True or False")
     encoder = model._encoder_of_stream(y)
     with (
         open_stream(os.path.abspath(os.fspath(X)), y) as stream,
@@ -139,11 +142,17 @@ class Encoding:
     encoder : TableEncoder
     without : ndarray of int64
         Places of rows that are left out.
+    forest : Forest or None
+        Of the router, where known and novel rows are mixed.
+    n_novel : int
+        Number of novel classes.
     """
 
     summary: Summary
     encoder: TableEncoder
     without: NDArray[np.int64]
+    forest: Forest | None = None
+    n_novel: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +195,12 @@ class Run:
 
     def summarise(self, stream: TableStream, encoder: TableEncoder) -> Summary:
         """Read the stream once, all pieces side by side."""
-        task = self.ray.remote(summarise_piece).options(scheduling_strategy="SPREAD")
-        refs = [task.remote(stream, piece, encoder) for piece in stream.pieces()]
+        pieces = stream.pieces()
+        count, task = (
+            self.ray.remote(work).options(scheduling_strategy="SPREAD") for work in (count_labelled, summarise_piece)
+        )
+        n_labelled = sum(self.ray.get([count.remote(stream, piece) for piece in pieces]))
+        refs = [task.remote(stream, piece, encoder, n_labelled) for piece in pieces]
         found = self.ray.get(refs[0])
         for ref in refs[1:]:
             found.merge(self.ray.get(ref))
@@ -210,7 +223,7 @@ class Run:
             self.n_peers,
             self.use_gpu,
         )
-        shares = self._shares(Encoding(summary, prepared.encoder, without))
+        shares = self._shares(Encoding(summary, prepared.encoder, without, prepared.forest, task.n_novel))
         result = self._train_on_workers(lesson, shares)
         if result["warning"] is not None:
             warn_user(result["warning"])
@@ -259,7 +272,8 @@ def encode(encoding: Encoding, piece: Piece, n_peers: int) -> list[Any]:
     rows are dealt twice where that cannot be.
     """
     batches = encoding.summary.encoded(encoding.encoder, encoding.without, piece)
-    parts = [(rows.astype(np.float32), codes) for rows, codes in batches]
+    left = left_to_discover(batches, encoding.forest, encoding.n_novel)
+    parts = [(rows.astype(np.float32), codes) for rows, codes in left]
     rows, codes = (np.concatenate(several) for several in zip(*parts, strict=True))
     generator = np.random.default_rng([1, piece.start])  # not the user's seed: it is a part of reading the table
     hands: list[list[NDArray[np.intp]]] = [[] for _ in range(n_peers)]

@@ -77,6 +77,30 @@ def test_the_sample_is_random_and_misses_no_class(files: Path, monkeypatch: pyte
     assert np.histogram(found.rows, bins=4, range=(0, N))[0].min() > 40
 
 
+@pytest.mark.parametrize("is_labelled", [np.arange(N) < N * 9 // 10, np.arange(N) % 20 == 0])
+def test_rows_of_a_rare_kind_are_many_and_all_have_the_same_chance(
+    is_labelled: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary, "SAMPLE_ROWS", 300)
+    monkeypatch.setattr(summary, "CLASS_ROWS", 10)
+    kinds = np.where(is_labelled, [f"known {min(7, i * 8 // N)}" for i in range(N)], None).tolist()
+    drawn, n_draws = np.zeros(N), 40
+    for seed in range(n_draws):
+        sampler = summary._Sampler(np.random.default_rng(seed))
+        for start in range(0, N, 150):
+            some = slice(start, start + 150)
+            sampler.add(pa.table({"number": np.arange(N)[some]}), kinds[some])
+        sampler.compact()
+        drawn[sampler._rows] += 1
+        assert len(sampler._rows) <= 300 + 120 + 8 * 10
+        assert is_labelled[sampler._rows].sum() >= min(120, is_labelled.sum())
+        assert (~is_labelled[sampler._rows]).sum() >= 120
+    shares = drawn[~is_labelled] / n_draws
+    halves = [half.mean() for half in np.array_split(shares, 2)]
+    assert halves[0] == pytest.approx(halves[1], abs=0.05)  # five standard errors
+    assert shares.mean() == pytest.approx(max(120, 300 * (~is_labelled).mean()) / (~is_labelled).sum(), rel=0.05)
+
+
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=6), min_size=1, max_size=6))
 @settings(max_examples=60)
 def test_moments_of_batches_are_those_of_all_numbers(batches: list[list[float]]) -> None:

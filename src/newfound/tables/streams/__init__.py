@@ -1,6 +1,15 @@
 """Tables that are larger than memory: read batch by batch, as often as needed."""
 
 from newfound.tables.streams.source import Piece, TableStream, is_stream, open_stream
-from newfound.tables.streams.summary import Summary, summarise, summarise_piece
+from newfound.tables.streams.summary import Summary, count_labelled, summarise, summarise_piece
 
-__all__ = ["Piece", "Summary", "TableStream", "is_stream", "open_stream", "summarise", "summarise_piece"]
+__all__ = [
+    "Piece",
+    "Summary",
+    "TableStream",
+    "count_labelled",
+    "is_stream",
+    "open_stream",
+    "summarise",
+    "summarise_piece",
+]

@@ -114,6 +114,17 @@ class TableStream:
                     else:
                         yield table.drop_columns([self.target]), table[self.target].to_pylist()
 
+    def labels(self, piece: Piece) -> Iterator[list[Any]]:
+        """Read the labels of a piece alone, a batch at a time; nothing where the table has none."""
+        parquet = load_extra("pyarrow.parquet", _PURPOSE)
+        if self.target is None:
+            return
+        with _reading(piece.path):
+            for batch in parquet.ParquetFile(piece.path).iter_batches(
+                batch_size=BATCH_ROWS, row_groups=list(piece.groups), columns=[self.target]
+            ):
+                yield batch.column(0).to_pylist()
+
 
 def is_stream(X: Any) -> bool:
     """Whether a table is given as a path, or as an iterator of Arrow batches."""
@@ -221,5 +232,6 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (arrow.ArrowException, OSError) as error:
         reason = " ".join(str(error).split())[:200]
-        problem = f"{path} cannot be read as a Parquet file ({reason}); it may be cut short, get it again."
-        raise InputError(problem) from error
+        problem = f"{path} cannot be read as a Parquet file ({reason})."
+        cure = "If it was cut short, get it again; for another format, read the table first with newfound.read_table."
+        raise InputError(f"{problem} {cure}", cure=cure) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -112,12 +111,28 @@ def summarise(stream: TableStream, encoder: TableEncoder) -> Summary:
     return found.summary(stream)
 
 
-def summarise_piece(stream: TableStream, piece: Piece, encoder: TableEncoder) -> PartSummary:
-    """Read a piece of a stream; what is found in all of them can be merged, in their order, to a summary."""
+def summarise_piece(stream: TableStream, piece: Piece, encoder: TableEncoder, n_labelled: int) -> PartSummary:
+    """Read a piece of a stream; what is found in all of them can be merged, in their order, to a summary.
+
+    Parameters
+    ----------
+    stream : TableStream
+    piece : Piece
+    encoder : TableEncoder
+        Not fitted; says how numbers will be scaled.
+    n_labelled : int
+        Labelled rows of the whole stream, see `count_labelled`.
+    """
     found = PartSummary(encoder.numeric_scaling, np.random.default_rng([0, piece.start]))
-    found.sampler.begin(piece.start, stream.n_rows)
+    found.sampler.begin(piece.start, stream.n_rows, n_labelled)
     found.read(stream, piece)
+    found.sampler.compact()
     return found
+
+
+def count_labelled(stream: TableStream, piece: Piece) -> int:
+    """Count the labelled rows of a piece; only the column of the labels is read."""
+    return sum(int(read_labels(labels, len(labels)).labelled.sum()) for labels in stream.labels(piece))
 
 
 class PartSummary:
@@ -156,7 +171,10 @@ class PartSummary:
 
 
 class _Sampler:
-    """Keeps the rows with the smallest random keys, and of each class the rows with the smallest among its own."""
+    """Keeps the rows with the smallest random keys: of all rows, of each class, and of labelled and unlabelled rows.
+
+    Every row has the same chance as the others of its class, and every unlabelled row the same as all others.
+    """
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
@@ -164,13 +182,16 @@ class _Sampler:
         self._tables: list[Any] = []
         self._rows, self._keys = np.empty(0, dtype=np.int64), np.empty(0)
         self._labels: list[Any] = []
+        # Keys from which on no row will be wanted: of all rows, of labelled and unlabelled ones, and of classes.
         self._limit = np.inf
-        self._classes: Counter[Any] = Counter()
+        self._of_kinds = np.full(2, np.inf)
+        self._of_classes: dict[Any, float] = {}
 
-    def begin(self, start: int, n_rows: int) -> None:
-        """Begin with a row within a table of so many: of larger keys there will be enough."""
+    def begin(self, start: int, n_rows: int, n_labelled: int) -> None:
+        """Begin with a row within a table of so many rows and labelled rows: of larger keys there will be enough."""
         self._n_rows = start
-        self._limit = 2 * SAMPLE_ROWS / n_rows if n_rows > 2 * SAMPLE_ROWS else np.inf
+        self._limit = _enough(SAMPLE_ROWS, n_rows)
+        self._of_kinds = np.array([_enough(_kind_rows(), n_labelled), _enough(_kind_rows(), n_rows - n_labelled)])
 
     def merge(self, following: _Sampler) -> None:
         """Add the rows of the sampler of the part that follows."""
@@ -178,48 +199,60 @@ class _Sampler:
         self._rows = np.concatenate([self._rows, following._rows])
         self._keys = np.concatenate([self._keys, following._keys])
         self._labels += following._labels
-        self._classes.update(following._classes)
         self._n_rows = following._n_rows
         if len(self._rows) > 2 * SAMPLE_ROWS:
-            self._compact()
+            self.compact()
 
     def add(self, table: Any, labels: list[Any]) -> None:
         """Look at a batch: a pyarrow table and its labels."""
-        found = read_labels(labels, len(labels))
-        classes = found.known_classes.tolist()
         keys = self._generator.random(table.num_rows)
-        wanted = keys < self._limit
-        for code, known in enumerate(classes):
-            if self._classes[known] < 2 * CLASS_ROWS:
-                of_class = np.flatnonzero(found.codes == code)
-                wanted[of_class[np.argsort(keys[of_class])[:CLASS_ROWS]]] = True
-            self._classes[known] += int((found.codes == code).sum())
-        places = np.flatnonzero(wanted)
+        places = np.flatnonzero(keys < self._limits(read_labels(labels, len(labels))))
         self._tables.append(table.take(places))
         self._rows = np.concatenate([self._rows, self._n_rows + places])
         self._keys = np.concatenate([self._keys, keys[places]])
         self._labels += [labels[place] for place in places]
         self._n_rows += table.num_rows
         if len(self._rows) > 2 * SAMPLE_ROWS:
-            self._compact()
+            self.compact()
 
     def summary(self, stream: TableStream, statistics: dict[str, ColumnStatistics]) -> Summary:
         """Return what was found."""
-        self._compact()
+        self.compact()
         labels = read_labels(self._labels, len(self._labels))
         return Summary(stream, as_table(self._tables[0]), self._rows, labels, statistics)
 
-    def _compact(self) -> None:
+    def compact(self) -> None:
+        """Let go of rows that are not wanted any more."""
         arrow = load_extra("pyarrow", "A table that is read batch by batch")
-        codes = read_labels(self._labels, len(self._labels)).codes
-        kept = np.zeros(len(codes), dtype=bool)
-        order = np.argsort(self._keys)
-        kept[order[:SAMPLE_ROWS]] = True
-        for code in range(codes.max(initial=-1) + 1):
-            kept[order[codes[order] == code][:CLASS_ROWS]] = True
-        if len(order) > SAMPLE_ROWS:
-            self._limit = float(self._keys[order[SAMPLE_ROWS]])
-        places = np.flatnonzero(kept)
+        labels = read_labels(self._labels, len(self._labels))
+        self._limit = _limit(self._keys, SAMPLE_ROWS, self._limit)
+        for kind, is_it in enumerate((labels.labelled, labels.unlabelled)):
+            self._of_kinds[kind] = _limit(self._keys[is_it], _kind_rows(), self._of_kinds[kind])
+        for code, known in enumerate(labels.known_classes.tolist()):
+            before = self._of_classes.get(known, np.inf)
+            self._of_classes[known] = _limit(self._keys[labels.codes == code], CLASS_ROWS, before)
+        places = np.flatnonzero(self._keys < self._limits(labels))
         self._tables = [arrow.concat_tables(self._tables).take(places)]
         self._rows, self._keys = self._rows[places], self._keys[places]
         self._labels = [self._labels[place] for place in places]
+
+    def _limits(self, labels: Labels) -> NDArray[np.float64]:
+        """Keys from which on rows with these labels are not wanted; shape (n,)."""
+        of_classes = [self._of_classes.get(known, np.inf) for known in labels.known_classes.tolist()]
+        labelled, unlabelled = np.maximum(self._of_kinds, self._limit)
+        return np.append(np.maximum(of_classes, labelled), unlabelled)[labels.codes]  # the last is that of code -1
+
+
+def _kind_rows() -> int:
+    """Labelled and unlabelled rows that the sample has at least, where there are as many: two fifths of all."""
+    return SAMPLE_ROWS * 2 // 5
+
+
+def _limit(keys: NDArray[np.float64], most: int, before: float) -> float:
+    """Return the key from which on there are enough rows, or that from before where there are too few."""
+    return float(np.partition(keys, most)[most]) if len(keys) > most else before
+
+
+def _enough(most: int, n_rows: int) -> float:
+    """Return the key below which there are about twice as many of so many rows as are wanted."""
+    return 2 * most / n_rows if n_rows > 2 * most else np.inf
