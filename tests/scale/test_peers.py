@@ -76,6 +76,16 @@ def test_peers_learn_as_one_does(make: Maker, rows: Path, tmp_path: Path) -> Non
     assert score(fit_in_process(make(epochs=15), rows, 2, tmp_path / "kept")) > alone - 0.1
 
 
+def test_peers_learn_from_known_and_novel_rows_that_are_mixed(rows: Path, tmp_path: Path) -> None:
+    for path in rows.iterdir():
+        frame = pd.read_parquet(path)
+        frame.loc[frame.index % 2 == 0, "kind"] = None
+        frame.to_parquet(path, row_group_size=150)
+    found = fit_in_process(small(unlabelled="mixed"), rows, 2, tmp_path / "kept")
+    assert found.unlabelled_ == "mixed"
+    assert score(found) > 0.9
+
+
 def test_peers_go_on_where_they_ended(rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, seen = fit_in_process(small(), rows, 3, tmp_path / "whole", every=0), []
 

@@ -32,12 +32,15 @@ class LargeTable:
         Cumulated probabilities of the levels of each category.
     shares : ndarray of shape (n_classes,)
         Of the rows.
+    labelled : float
+        Share of the rows of known classes that have their label.
     """
 
     centres: NDArray[np.float64]
     spreads: NDArray[np.float64]
     levels: NDArray[np.float64]
     shares: NDArray[np.float64]
+    labelled: float = 1.0
 
     @classmethod
     def draw(cls, n_columns: int = N_COLUMNS, n_classes: int = N_CLASSES) -> LargeTable:
@@ -75,8 +78,11 @@ class LargeTable:
             columns[f"category_{j}"] = pa.DictionaryArray.from_arrays(pa.array(level), names).cast(pa.string())
         classes = pa.array([f"class {c}" for c in range(n_classes)])
         columns[TRUTH] = pa.DictionaryArray.from_arrays(pa.array(truth.astype(np.int32)), classes).cast(pa.string())
+        unlabelled = truth >= n_classes - self.n_novel
+        if self.labelled < 1:
+            unlabelled |= rng.random(n) >= self.labelled
         columns[TARGET] = pa.DictionaryArray.from_arrays(
-            pa.array(truth.astype(np.int32), mask=truth >= n_classes - self.n_novel), classes
+            pa.array(truth.astype(np.int32), mask=unlabelled), classes
         ).cast(pa.string())
         return pa.table(columns)
 

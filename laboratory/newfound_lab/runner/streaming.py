@@ -1,6 +1,8 @@
 """What a fit on a stream costs: time and memory against the number of rows, and accuracy beside a fit in memory.
 
 Run ``python -m newfound_lab.runner.streaming --rows 1000000``; the disk has to have room for about 600 bytes a row.
+``--auto`` fits an AutoDiscoverer instead of a TabularNCD; ``--labelled 0.5`` hides half of the labels of known classes,
+so that known and novel rows are mixed.
 """
 
 from __future__ import annotations
@@ -9,14 +11,16 @@ import argparse
 import resource
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 import numpy as np
 import pyarrow.parquet as pq
 
 import newfound as nf
-from newfound_lab.datasets.large import N_CLASSES, N_NOVEL, TARGET, TRUTH, write_large_table
+from newfound_lab.datasets.large import N_CLASSES, N_NOVEL, TARGET, TRUTH, LargeTable, write_large_table
 
 _N_TEST = 200_000
 
@@ -34,14 +38,15 @@ def accuracy(predicted: Path, truth: Path) -> tuple[float, float]:
     return float((found[known] == true[known]).mean()), novel
 
 
-def measure(folder: Path, n_rows: int, in_memory: bool, epochs: int) -> None:
+def measure(
+    folder: Path, n_rows: int, model: nf.TabularNCD | nf.AutoDiscoverer, in_memory: bool, labelled: float
+) -> None:
     """Print what a fit and the prediction of other rows take."""
-    rows, test = folder / f"{n_rows}", folder / "test"
+    rows, test = folder / f"{n_rows}-{labelled}", folder / "test"
     if not rows.exists():
-        write_large_table(rows, n_rows)
+        write_large_table(rows, n_rows, table=replace(LargeTable.draw(), labelled=labelled))
     if not test.exists():
         write_large_table(test, _N_TEST, seed=1)
-    model = nf.TabularNCD(N_NOVEL, epochs=epochs, pretrain_epochs=epochs, random_state=0)
     before, begin, cpu = peak_mebibytes(), time.perf_counter(), time.process_time()
     if in_memory:
         table = pq.read_table(rows / "rows")
@@ -55,8 +60,11 @@ def measure(folder: Path, n_rows: int, in_memory: bool, epochs: int) -> None:
     predicting = time.perf_counter() - begin
     known, novel = accuracy(folder / "found.parquet", test / "truth")
     how = "in memory" if in_memory else "streamed"
+    if hasattr(model, "known_share_"):
+        print(f"unlabelled rows are {model.unlabelled_}, known share {model.known_share_!r}")
     print(
-        f"{n_rows:>11,} rows {how:>9}: fit {seconds:.0f} s ({cpu:.0f} s of CPU, {1e6 * cpu / n_rows:.1f} us a row), "
+        f"{type(model).__name__}, {n_rows:>11,} rows {how:>9}: "
+        f"fit {seconds:.0f} s ({cpu:.0f} s of CPU, {1e6 * cpu / n_rows:.1f} us a row), "
         f"peak {fitted:.0f} MiB ({before:.0f} before), {_N_TEST / predicting:,.0f} rows a second predicted, "
         f"{100 * known:.1f} % of known and {100 * novel:.1f} % of novel rows right",
         flush=True,
@@ -69,11 +77,18 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--in-memory", action="store_true", help="fit the table as a whole, to compare with")
+    parser.add_argument("--auto", action="store_true", help="fit an AutoDiscoverer")
+    parser.add_argument("--labelled", type=float, default=1.0, help="share of the rows of known classes with a label")
     parser.add_argument("--folder", type=Path, help="where tables are kept; a temporary folder by default")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
+    model: nf.TabularNCD | nf.AutoDiscoverer = nf.AutoDiscoverer(random_state=0)
+    if not options.auto:
+        unlabelled: Literal["novel", "auto"] = "novel" if options.labelled == 1 else "auto"
+        epochs = {"epochs": options.epochs, "pretrain_epochs": options.epochs}
+        model = nf.TabularNCD(N_NOVEL, unlabelled=unlabelled, **epochs, random_state=0)
     with TemporaryDirectory() as temporary:
-        measure(options.folder or Path(temporary), options.rows, options.in_memory, options.epochs)
+        measure(options.folder or Path(temporary), options.rows, model, options.in_memory, options.labelled)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -25,3 +26,6 @@ def test_a_large_table_and_its_truth(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert pq.read_table(again).equals(rows)
     other = large.write_large_table(tmp_path / "other", 2_000, seed=1)
     assert not pq.read_table(other).equals(rows)
+    mixed = large.write_large_table(tmp_path / "mixed", 2_000, table=replace(large.LargeTable.draw(), labelled=0.5))
+    labelled, known = (pc.sum(pc.is_valid(pq.read_table(where)[large.TARGET])).as_py() for where in (mixed, folder))
+    assert labelled == pytest.approx(known / 2, rel=0.1)
