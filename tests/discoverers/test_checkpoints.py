@@ -47,7 +47,7 @@ def shorten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(self_training, "_MIN_STEPS", 4)
     # So that an epoch of a small table has several batches, and several that are corrupted apart.
     patch.setattr(batches, "_MIN_ROWS", 16)
-    patch.setattr(pretraining, "_AHEAD", 1)
+    patch.setattr(pretraining, "_AHEAD", {"cpu": 1})
 
 
 def small(make: Maker = tabular_ncd, **changes: Any) -> Any:
