@@ -75,7 +75,7 @@ def read_tables(path: Path, names: Sequence[str]) -> Iterator[Table]:
                 stored[f"{name}/{part}"] for part in ("rows", "codes", "truth", "groups", "categorical")
             )
             layout = Layout(tuple(f"x{i}" for i in range(len(groups))), groups, categorical)
-            task = DiscoveryTask(rows, codes, int(codes.max()) + 1, len(np.unique(truth)), layout)
+            task = DiscoveryTask(rows.astype(np.float64), codes, int(codes.max()) + 1, len(np.unique(truth)), layout)
             yield Table(name, task, truth)
 
 

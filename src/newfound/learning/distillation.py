@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -48,6 +49,8 @@ class DistillationSettings:
     deadline : Deadline
         At which the training ends wherever it stands, but for a few first steps. Each stage has its share of the time,
         and the learning rate falls with the time as it does with the steps.
+    is_stopped : callable
+        Asked after every step whether to end there.
     """
 
     imitation_steps: int = 300
@@ -58,6 +61,7 @@ class DistillationSettings:
     swapped: float = 0.2
     balance: float = 0.9
     deadline: Deadline = NEVER
+    is_stopped: Callable[[], bool] = lambda: False
 
 
 def distil(
@@ -136,6 +140,8 @@ def distil(
                 torch.stack(list(losses.values())).sum().backward()
                 optimiser.step()
                 epoch.add(**losses)
+                if settings.is_stopped():
+                    return
                 if clock.deadline.passed and (stage != "imitation" or passes.step >= _FIRST_STEPS):
                     break
 

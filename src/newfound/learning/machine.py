@@ -45,6 +45,12 @@ class _Shared:
             self._n_users += 1
             return self._found
 
+    @property
+    def found(self) -> Any:
+        """What the first has found; None where nobody is in."""
+        with self._lock:
+            return self._found if self._n_users else None
+
     def last(self, put_back: Callable[[Any], None] | None = None) -> None:
         """Go; only the last to go has to put anything back."""
         with self._lock:
@@ -110,22 +116,40 @@ def threads_for_table(n_rows: int, n_columns: int) -> Any:
 
 
 def in_parallel(work: Callable[[slice], None], parts: Sequence[slice]) -> None:
-    """Do parts that have nothing to do with each other, in as many threads as torch may use, each computing in one.
+    """Do parts that have nothing to do with each other, in as many threads as the user allows, each computing in one.
 
-    Nobody waits for anybody before the end, so a busy core costs no more than its share.
+    Nobody waits for anybody before the end, so a busy core costs no more than its share. The calling thread works too.
     """
-    n_threads = min(torch.get_num_threads(), len(parts))
+    n_threads = min(threads_of_user(), len(parts))
     if n_threads < 2:
         for part in parts:
             work(part)
         return
-    with one_thread(), ThreadPoolExecutor(n_threads) as pool:
+    left, lock, stopped = iter(parts), threading.Lock(), threading.Event()
+
+    def run() -> None:
         try:
-            for _ in pool.map(work, parts):
-                pass
+            while not stopped.is_set():
+                with lock:
+                    part = next(left, None)
+                if part is None:
+                    return
+                work(part)
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            stopped.set()
             raise
+
+    with one_thread(), ThreadPoolExecutor(n_threads - 1) as pool:
+        others = [pool.submit(run) for _ in range(n_threads - 1)]
+        run()
+        for other in others:
+            other.result()
+
+
+def threads_of_user() -> int:
+    """Return how many threads torch may use, also where it was set to one here."""
+    threads: int | None = _TORCH.found
+    return torch.get_num_threads() if threads is None else threads
 
 
 @contextmanager

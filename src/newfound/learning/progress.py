@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -95,6 +95,20 @@ class Progress:
             epoch | {name: float(values[member]) for name, values in losses.items()}
             for epoch, losses in zip(self.history, self._member_losses, strict=False)  # Ctrl-C may part the two
         ]
+
+    def beside(self, others: Sequence[Progress]) -> Self:
+        """Join packs that were trained side by side: the history is that of one pack with the members of all."""
+        joined = copy.copy(self)
+        packs: list[Progress] = [self, *others]
+        joined._member_losses = [
+            {name: torch.cat([losses[name] for losses in epoch]) for name in epoch[0]}
+            for epoch in zip(*(pack._member_losses for pack in packs), strict=False)  # one may have been stopped sooner
+        ]
+        joined.history = [
+            epoch | {name: float(values.mean()) for name, values in losses.items()}
+            for epoch, losses in zip(self.history, joined._member_losses, strict=False)
+        ]
+        return joined
 
     def of_member(self, member: int) -> Progress:
         """Go on with one member alone, on the same clock and bar: its history is that of the member."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,12 +17,15 @@ from torch import Tensor
 from newfound.clustering.representations import principal_axes
 from newfound.clustering.whitening import whitening_map, within_class_covariance
 from newfound.deadline import Deadline
+from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.distillation import STEPS_IN_EPOCH, DistillationSettings, distil
 from newfound.learning.fitted import Arrays, Codes, FittedNetworks, Floats
+from newfound.learning.machine import in_parallel, threads_of_user
 from newfound.learning.members import MemberSettings
 from newfound.learning.neighbours import neighbours_within
+from newfound.learning.peers import Peer
 from newfound.learning.progress import Progress
-from newfound.learning.shards import TensorTask
+from newfound.learning.shards import Shards, TensorTask
 from newfound.learning.trainer import PackedTrainer
 from newfound.nn import DiscoveryNetwork, MemberStreams, PackedMLP
 from newfound.tables.state import finite_floats
@@ -158,6 +163,7 @@ class StudentTrainer(PackedTrainer):
     def __init__(self, settings: MemberSettings, device: torch.device, lesson: Lesson | None = None) -> None:
         super().__init__(settings, device)
         self.lesson = lesson
+        self._stopped = threading.Event()
 
     def default_layers(self, n_features: int) -> list[int]:
         """Widths that do not depend on the table, but for the time that there is."""
@@ -186,6 +192,41 @@ class StudentTrainer(PackedTrainer):
         settings = self._distillation_settings()
         return sum(-(-steps // STEPS_IN_EPOCH) for steps in (settings.imitation_steps, settings.refinement_steps))
 
+    def train_members(
+        self,
+        task: DiscoveryTask,
+        seeds: list[int],
+        checkpoints: Checkpoints | None = None,
+        shards: Shards | None = None,
+        peer: Peer | None = None,
+    ) -> tuple[dict[str, Tensor], Progress]:
+        """Train a member for each seed, in as many packs as there are threads: members never wait for each other.
+
+        A member learns the same in any pack, but for rounding. With checkpoints there is one pack.
+        """
+        n_packs = min(threads_of_user(), len(seeds))
+        if n_packs < 2 or checkpoints is not None or self.device.type != "cpu":
+            return super().train_members(task, seeds, checkpoints, shards, peer)
+        # Once for all packs: where time is short, widths follow from the time that is left.
+        layers = self.settings["hidden_layers"] or self.default_layers(task.rows.shape[1])
+        packs, caller = {}, threading.current_thread()
+
+        def train(part: slice) -> None:
+            alone = copy.copy(self)
+            own = {"hidden_layers": layers, "verbose": 0 if part.start else self.settings["verbose"]}
+            alone.settings = MemberSettings(tuple({**member, **own} for member in self.settings.members[part]))
+            alone.tells_of_interruption = threading.current_thread() is caller  # which Ctrl-C reaches
+            parameters, progress = super(StudentTrainer, alone).train_members(task, seeds[part])
+            packs[part.start] = parameters, progress
+            if len(progress.history) < alone.n_epochs:
+                self._stopped.set()
+
+        bounds = [len(seeds) * place // n_packs for place in range(n_packs + 1)]
+        in_parallel(train, [slice(*pair) for pair in itertools.pairwise(bounds)])
+        parameters, progresses = zip(*(packs[start] for start in sorted(packs)), strict=True)
+        joined = {name: torch.cat([pack[name] for pack in parameters]) for name in parameters[0]}
+        return joined, progresses[0].beside(progresses[1:])
+
     def teach(
         self, network: DiscoveryNetwork, tasks: Sequence[TensorTask], streams: MemberStreams, progress: Progress
     ) -> None:
@@ -209,7 +250,10 @@ class StudentTrainer(PackedTrainer):
         # Sharpening evens out the sizes of the classes.
         imitation = round(_IMITATION * n_steps) if self.lesson.sharpen else n_steps
         return DistillationSettings(
-            imitation_steps=imitation, refinement_steps=n_steps - imitation, deadline=self.lesson.deadline
+            imitation_steps=imitation,
+            refinement_steps=n_steps - imitation,
+            deadline=self.lesson.deadline,
+            is_stopped=self._stopped.is_set,
         )
 
 

@@ -70,6 +70,9 @@ class PackedTrainer(ABC):
     device : torch.device
     """
 
+    tells_of_interruption = True
+    """Whether Ctrl-C during a training ends in a warning; of several trainings side by side, one is enough."""
+
     def __init__(self, settings: MemberSettings, device: torch.device) -> None:
         self.settings = settings
         self.device = device
@@ -140,7 +143,7 @@ class PackedTrainer(ABC):
         n_epochs = self.n_epochs + (self._n_self_training_epochs() if task.n_novel else 0)
         progress = Progress(n_epochs, self.settings["verbose"], checkpoints, peer)
         progress.offer(lambda: self.freeze(parameters_of(network), task.n_known, task.n_novel))
-        with progress, keeping_what_was_learned(progress.history):
+        with progress, keeping_what_was_learned(progress.history, tell=self.tells_of_interruption):
             self.teach(network, [self._on_device(task)] if shards is None else shards, streams, progress)
         return parameters_of(network), progress
 
@@ -229,11 +232,13 @@ def _seed_of(seed: int, place: int) -> int:
 
 
 @contextmanager
-def keeping_what_was_learned(history: list[dict[str, Any]]) -> Iterator[None]:
+def keeping_what_was_learned(history: list[dict[str, Any]], *, tell: bool = True) -> Iterator[None]:
     """Turn a Ctrl-C during training into a warning: what was learned until then is kept."""
     try:
         yield
     except KeyboardInterrupt:
+        if not tell:
+            return
         stage = history[-1]["stage"] if history else "none"
         last = f"{stage} {history[-1]['epoch']}" if history else "none"
         state = "untrained" if stage in ("none", "pretraining") else "less reliable than after a full training"

@@ -96,19 +96,19 @@ class Chooser:
             until = self.deadline.part(_TIME_FOR_PORTFOLIO)
             portfolio = build_portfolio(**sampled, layout=task.layout, n_classes=task.n_novel, rng=rng, deadline=until)
             progress.advance()
-            progress.announce("hiding known classes")
-            evidence = gather_evidence(
-                task.rows,
-                task.codes,
-                task.layout,
-                task.n_novel,
-                rng,
-                n_tasks=N_TASKS,
-                names=portfolio.names if until.passed else None,
-                deadline=self.deadline.part(_TIME_FOR_EVIDENCE),
-                seconds_each=time.monotonic() - begin,
-                on_task=progress.advance,
-            )
+        progress.announce("hiding known classes")
+        evidence = gather_evidence(
+            task.rows,
+            task.codes,
+            task.layout,
+            task.n_novel,
+            rng,
+            n_tasks=N_TASKS,
+            names=portfolio.names if until.passed else None,
+            deadline=self.deadline.part(_TIME_FOR_EVIDENCE),
+            seconds_each=time.monotonic() - begin,
+            on_task=progress.advance,
+        )
         return rank(portfolio, evidence, rng)
 
     def _remake(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from newfound.deadline import NEVER, Deadline
+from newfound.learning.machine import in_parallel
 from newfound.metrics import clustering_accuracy
 from newfound.selection.hidden_classes import FEWEST_KNOWN, deal_classes, n_hidden_classes
 from newfound.selection.hidden_task import HiddenTask
@@ -89,22 +90,29 @@ def gather_evidence(
     seconds_each : float
         Expected duration of a task, so that none is begun that would not end in time.
     on_task : callable
-        Called whenever a task has ended.
+        Called whenever a task has ended, from any of the threads.
     """
-    results = []
-    longest = seconds_each
-    for fold, task in _hidden_tasks(codes, n_novel, n_tasks, rng):
-        start = time.monotonic()
-        if deadline.passed or longest > deadline.left:
-            break
-        n_hidden, truth = task.n_hidden, task.truth
-        portfolio = build_portfolio(rows[task.rows], task.codes, layout, n_hidden, rng, names=names)
-        accuracy = np.array([clustering_accuracy(truth, partition) for partition in portfolio.partitions])
-        within = float(told_by(portfolio.graphs, truth, n_hidden)[1])
-        results.append(_Result(fold, portfolio, accuracy, within))
-        longest = max(longest, time.monotonic() - start)
+    hidden = list(_hidden_tasks(codes, n_novel, n_tasks, rng))
+    # A seed for each task, so that it does not matter in which order and in how many threads they are done.
+    seeds = rng.randint(2**31 - 1, size=len(hidden))
+    results: dict[int, _Result] = {}
+    durations = [seconds_each]
+
+    def do(part: slice) -> None:
+        place, start = part.start, time.monotonic()
+        if deadline.passed or max(durations) > deadline.left:
+            return
+        fold, task = hidden[place]
+        own = np.random.RandomState(seeds[place])
+        portfolio = build_portfolio(rows[task.rows], task.codes, layout, task.n_hidden, own, names=names)
+        accuracy = np.array([clustering_accuracy(task.truth, partition) for partition in portfolio.partitions])
+        within = float(told_by(portfolio.graphs, task.truth, task.n_hidden)[1])
+        results[place] = _Result(fold, portfolio, accuracy, within)
+        durations.append(time.monotonic() - start)
         on_task()
-    return _weigh(results)
+
+    in_parallel(do, [slice(place, place + 1) for place in range(len(hidden))])
+    return _weigh([results[place] for place in sorted(results)])
 
 
 def _hidden_tasks(
