@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -11,10 +12,19 @@ from pathlib import Path
 from typing import Any
 
 
-def wait_for(happened: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Wait until something has happened; long, since on a busy machine it may take a new process long to begin."""
+def wait_for(
+    happened: Callable[[], bool], seconds: float = 120.0, process: subprocess.Popen[Any] | None = None
+) -> None:
+    """Wait until something has happened; long, since on a busy machine it may take a new process long to begin.
+
+    Where a process makes it happen, there is nothing left to wait for once that has ended.
+    """
     end = time.monotonic() + seconds
-    while not happened():
+    while True:
+        has_ended = process is not None and process.poll() is not None
+        if happened():
+            return
+        assert not has_ended, "the process has ended, and it has not happened"
         assert time.monotonic() < end, "it has not happened in time"
         time.sleep(0.02)
 

@@ -72,7 +72,7 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path, capsys: pytest.Capt
     command = bench_run(killed, "--jobs", "2")
     process = subprocess.Popen([sys.executable, "-c", START, *command], stdout=PIPE, stderr=PIPE)
     try:
-        wait_for(lambda: len(rows(killed)) >= 3)
+        wait_for(lambda: len(rows(killed)) >= 3, process=process)
         workers = children(process.pid)
     finally:
         process.kill()

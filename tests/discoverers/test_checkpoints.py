@@ -245,7 +245,7 @@ def n_written(folder: Path) -> int:
 def kill_after(folder: Path, n: int, n_epochs: int, pause: float = 0.0) -> None:
     """Kill a process that fits after n checkpoints and a pause."""
     process = start(folder, 0.0, n_epochs)
-    wait_for(lambda: n_written(folder) >= n)
+    wait_for(lambda: n_written(folder) >= n, process=process)
     time.sleep(pause)
     process.kill()
     process.wait()

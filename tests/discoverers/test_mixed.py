@@ -65,23 +65,33 @@ def quiet(model: Any, X: Any, y: Any) -> Any:
         return model.fit(X, y)
 
 
+TOLD: dict[tuple[Any, ...], tuple[Routing, Any]] = {}
+"""What the router has answered to what, and the random state that it left."""
+
+
 @contextmanager
 def routing_once() -> Iterator[None]:
     """Let discoverers that ask the router the very same thing share its answer, which takes most of the time."""
     route = preparation.route
-    told: dict[tuple[Any, ...], tuple[Routing, Any]] = {}
 
     def remembered(task: Any, mode: Any, rng: np.random.RandomState, deadline: Deadline) -> Routing:
         state = rng.get_state(legacy=False)["state"]
         asked = (task.rows.tobytes(), task.codes.tobytes(), mode, state["key"].tobytes(), state["pos"])
-        if asked not in told:
-            told[asked] = route(task, mode, rng, deadline), rng.get_state()
-        routing, after = told[asked]
+        if asked not in TOLD:
+            TOLD[asked] = route(task, mode, rng, deadline), rng.get_state()
+        routing, after = TOLD[asked]
         rng.set_state(after)
         return routing
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparation, "route", remembered)
+        yield
+
+
+@pytest.fixture
+def shared_routing() -> Iterator[None]:
+    """For tests of every kind of discoverer, which would all ask the router the same."""
+    with routing_once():
         yield
 
 
@@ -293,7 +303,7 @@ def test_unsure_rows_are_those_without_half_of_the_probability(make: Maker, mixe
 
 
 @of_each_kind
-def test_nothing_novel_is_said_once(make: Maker) -> None:
+def test_nothing_novel_is_said_once(make: Maker, shared_routing: None) -> None:
     with pytest.warns(UserWarning, match="No novel class: all 80 unlabelled rows were taken for") as caught:
         model = make(unlabelled="mixed").fit(rows(), NOTHING_NOVEL)
     assert len(caught) == 1
@@ -370,7 +380,7 @@ def test_fewer_rows_than_novel_classes_asked_for(monkeypatch: pytest.MonkeyPatch
 
 @of_each_kind
 @pytest.mark.parametrize("n_labelled", [1, 2])
-def test_one_or_two_labelled_rows_a_class(make: Maker, n_labelled: int) -> None:
+def test_one_or_two_labelled_rows_a_class(make: Maker, n_labelled: int, shared_routing: None) -> None:
     y = np.where(~NOVEL & (np.arange(len(TRUTH)) % N_EACH < n_labelled), TRUTH, -1)
     model = quiet(make(unlabelled="mixed"), rows(), y)
     assert len(model.labels_) == len(y)
@@ -379,7 +389,7 @@ def test_one_or_two_labelled_rows_a_class(make: Maker, n_labelled: int) -> None:
 
 @of_each_kind
 @pytest.mark.parametrize("mode", ["mixed", "auto"])
-def test_one_known_class_and_one_unlabelled_row(make: Maker, mode: str) -> None:
+def test_one_known_class_and_one_unlabelled_row(make: Maker, mode: str, shared_routing: None) -> None:
     one_known = np.where(TRUTH == 0, LABELS, -1)
     assert len(quiet(make(unlabelled=mode), rows(), one_known).labels_) == len(TRUTH)
     one_unlabelled = TRUTH.copy()

@@ -85,7 +85,7 @@ def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]
         started(folder) as (process, address),
         httpx.Client(base_url=address, headers={"X-Newfound": "1"}, timeout=60) as client,
     ):
-        wait_for(lambda: answers(client))
+        wait_for(lambda: answers(client), process=process)
         yield process, client
 
 

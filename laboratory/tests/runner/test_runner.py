@@ -228,7 +228,7 @@ def test_a_run_that_was_killed_ends_as_one_that_was_not(tmp_path: Path) -> None:
     killed, whole = ResultFile(tmp_path / "killed"), ResultFile(tmp_path / "whole")
     process = subprocess.Popen([sys.executable, "-c", code, str(killed.folder)])
     try:
-        wait_for(lambda: killed.path.exists() and killed.path.read_bytes().count(b"\n") == 2)
+        wait_for(lambda: killed.path.exists() and killed.path.read_bytes().count(b"\n") == 2, process=process)
     finally:
         process.kill()
         process.wait()

@@ -63,7 +63,7 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     )
     parent = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
     try:
-        wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+        wait_for(lambda: len(list(tmp_path.iterdir())) == 2, process=parent)
     finally:
         parent.kill()
         parent.wait()
