@@ -10,6 +10,7 @@ from newfound.errors import InputError, Message, NewfoundError, Parameter
 from newfound.plain import printable
 
 OURS = "Something went wrong in newfound itself. The log of the server says more."
+OUT_OF_MEMORY = "There is not enough memory for this. Use a smaller table, or fewer columns."
 _LONGEST = 1_000
 _WORDS = {
     "X": "the table",
@@ -51,9 +52,21 @@ def problem(error: BaseException, places: Mapping[str, str] | None = None) -> di
         }
     if isinstance(error, NewfoundError):
         return plain_problem(_told(str(error), places))
-    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate memory" in str(error)):
-        return plain_problem("There is not enough memory for this. Use a smaller table, or fewer columns.")
+    if _is_of_memory(error):
+        return plain_problem(OUT_OF_MEMORY)
     return plain_problem(OURS)
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there was no memory left, or was raised because of one that does."""
+    found: BaseException | None = error
+    while found is not None and not _is_of_memory(found):
+        found = found.__cause__ or found.__context__
+    return found is not None
+
+
+def _is_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "allocate memory" in str(error))
 
 
 def plain_problem(message: str) -> dict[str, str | None]:

@@ -41,10 +41,10 @@ def main() -> None:
             answer = known[task["task"]](lambda told: say(told=told), **task["arguments"])
         except Exception as error:
             traceback.print_exc()
-            from newfound.web.problems import problem
+            from newfound.web.problems import is_of_memory, problem
             from newfound.web.sources import PLACES
 
-            say(problem=problem(error, PLACES))
+            say(problem=problem(error, PLACES), spent=is_of_memory(error))
         else:
             say(answer=answer)
 
@@ -62,8 +62,19 @@ def _prepare(memory: int) -> dict[str, Callable[..., Any]]:
     from newfound.web.tasks import TASKS
 
     torch.set_num_threads(1)
+    _use_blas()
     _limit_memory(memory)
     return TASKS
+
+
+def _use_blas() -> None:
+    """Have the BLAS of numpy and of scipy take their work space now: where they get none later, they wait forever."""
+    import numpy as np
+    from scipy.linalg.blas import dgemm
+
+    square = np.ones((512, 512))
+    square @ square
+    dgemm(1.0, square, square)
 
 
 def _limit_memory(memory: int) -> None:

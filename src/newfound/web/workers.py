@@ -95,7 +95,7 @@ class Worker:
         Raises
         ------
         WorkerError
-            Where the task fails.
+            Where the task fails; where that was for want of memory, the process is gone as well.
         WorkerLostError
             Where the process ends, or takes too long.
         """
@@ -124,6 +124,8 @@ class Worker:
                     if told is not None:
                         told(content["told"])
                 elif "problem" in content:
+                    if content["spent"]:  # what it has left would not do for the next task, and libraries may hang
+                        await self.kill()
                     raise WorkerError(content["problem"])
                 else:
                     return content["answer"]
