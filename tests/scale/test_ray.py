@@ -96,7 +96,7 @@ def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Pat
         killed.append(max(workers()))
         os.kill(killed[0], signal.SIGKILL)
 
-    thread = threading.Thread(target=kill)
+    thread = threading.Thread(target=kill, daemon=True)  # or it would outlive a fit that fails
     thread.start()
     found = fit_on_ray(small(epochs=12), rows, "kind", n_workers=2, checkpoint_dir=kept, checkpoint_every=0)
     thread.join()
