@@ -14,6 +14,7 @@ TOGETHER = {
     "tests/web/test_schema.py": "a workbench",
     "tests/web/test_story.py": "a workbench",
     "tests/reporting/test_browser.py": "a browser",
+    "tests/reporting/test_report.py": "a browser",
     "tests/web/test_browser.py": "a browser",
     "tests/web/test_browser_screens.py": "a browser",
 }
