@@ -12,14 +12,18 @@ export const statusPill = (run) => pill(...(STATUS[run.status] ?? [run.status, "
 
 /** Ask for runs again and again, sooner while one is active, until the screen ends. */
 export function watch(signal, load, tell) {
-  let timer = null;
+  let timer = null, lost = null;
   const turn = async () => {
     if (signal.aborted) return;
     let active = false;
     try {
-      if (!document.hidden) active = tell(await load());
-    } catch {
+      if (!document.hidden) {
+        active = tell(await load());
+        lost = lost?.remove() ?? null;
+      }
+    } catch (error) {
       active = true; // the server may be back soon
+      if (!signal.aborted) lost ??= notify([error.message, error.problem?.cure].filter(Boolean).join(" "), { kind: "error" });
     }
     if (!signal.aborted) timer = setTimeout(turn, active || document.hidden ? POLL : 6 * POLL);
   };
