@@ -67,7 +67,7 @@ export class RowMap {
   /** Colour every row by its class. */
   paintClasses() {
     this.paint = this.codes;
-    this.palette = this.classes.map((one) => (one.novel ? `--${one.colour}` : "--known-mark"));
+    this.palette = this.classes.map((entry) => (entry.novel ? `--${entry.colour}` : "--known-mark"));
     this.byClass = true;
     this.refresh();
   }
@@ -261,7 +261,7 @@ export class RowMap {
 
   /** Rows in the order in which they are drawn: dimmed ones first, then known classes, then novel ones. */
   #order() {
-    const rank = this.classes.map((one, j) => (this.chosen.size && !this.chosen.has(j) ? 0 : 2) + (one.novel ? 1 : 0));
+    const rank = this.classes.map((entry, j) => (this.chosen.size && !this.chosen.has(j) ? 0 : 2) + (entry.novel ? 1 : 0));
     const counts = [0, 0, 0, 0, 0];
     for (let i = 0; i < this.n; i += 1) counts[rank[this.codes[i]] + 1] += 1;
     for (let k = 0; k < 4; k += 1) counts[k + 1] += counts[k];

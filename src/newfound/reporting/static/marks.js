@@ -74,7 +74,7 @@ export class MarkPainter {
     // Rounded apart from the rows' own places: while the map is dragged, all marks move by the same whole pixels.
     const originX = Math.round(left), originY = Math.round(top);
     const near = this.drawn && Math.abs(originX - this.drawn.x) <= this.drawn.spareX && Math.abs(originY - this.drawn.y) <= this.drawn.spareY;
-    if (!near || key.some((one, k) => one !== this.drawn.key[k])) {
+    if (!near || key.some((part, k) => part !== this.drawn.key[k])) {
       const spareX = Math.ceil(SPARE * width), spareY = Math.ceil(SPARE * height);
       this.drawn = { key, x: originX, y: originY, spareX, spareY };
       this.#paintAll(context, rows, { across, down }, colours, radius, rimmed);

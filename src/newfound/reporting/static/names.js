@@ -24,29 +24,29 @@ const densest = (counts, side) => {
 /** Write the names of classes: those of novel ones first, and none across another. */
 export function drawNames(context, map) {
   const family = getComputedStyle(map.box).fontFamily, taken = [];
-  const manyKnown = map.classes.filter((one) => !one.novel).length > MANY_KNOWN;
+  const manyKnown = map.classes.filter((entry) => !entry.novel).length > MANY_KNOWN;
   const order = map.classes.map((_, j) => j).sort((a, b) => map.classes[b].novel - map.classes[a].novel);
   map.names = [];
   for (const j of order) {
-    const one = map.classes[j], middle = map.middles[j];
-    if (middle < 0 || (map.chosen.size && !map.chosen.has(j)) || (!one.novel && (manyKnown || !map.byClass))) continue;
-    const [px, py] = map.place(middle), size = one.novel ? 15 : 13;
+    const entry = map.classes[j], middle = map.middles[j];
+    if (middle < 0 || (map.chosen.size && !map.chosen.has(j)) || (!entry.novel && (manyKnown || !map.byClass))) continue;
+    const [px, py] = map.place(middle), size = entry.novel ? 15 : 13;
     if (px < 0 || py < 0 || px > map.width || py > map.height) continue;
-    context.font = `${one.novel ? 700 : 500} ${size}px ${family}`;
-    const text = one.name.length > 32 ? `${one.name.slice(0, 31)}\u2026` : one.name;
+    context.font = `${entry.novel ? 700 : 500} ${size}px ${family}`;
+    const text = entry.name.length > 32 ? `${entry.name.slice(0, 31)}\u2026` : entry.name;
     const wide = context.measureText(text).width / 2, x = clamp(px, wide + 6, Math.max(wide + 6, map.width - wide - 6));
     const spots = NAME_SHIFTS.map((shift) => ({ left: x - wide, right: x + wide, top: py + (shift - 0.6) * size, bottom: py + (shift + 0.6) * size }));
     const clear = (spot) => taken.every((other) => spot.right < other.left || spot.left > other.right || spot.bottom < other.top || spot.top > other.bottom);
-    const spot = spots.find((one) => one.top > 0 && one.bottom < map.height && clear(one));
+    const spot = spots.find((place) => place.top > 0 && place.bottom < map.height && clear(place));
     if (!spot) continue;
     taken.push(spot);
-    map.names.push(one.name);
+    map.names.push(entry.name);
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineJoin = "round";
     context.lineWidth = 5;
     context.strokeStyle = map.css.halo;
-    context.fillStyle = one.novel ? map.css.ink : map.css.muted;
+    context.fillStyle = entry.novel ? map.css.ink : map.css.muted;
     context.strokeText(text, x, (spot.top + spot.bottom) / 2);
     context.fillText(text, x, (spot.top + spot.bottom) / 2);
   }

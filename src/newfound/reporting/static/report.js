@@ -194,8 +194,8 @@ details.addEventListener("toggle", () => fillTable(0));
 
 let closed = [];
 const onPaper = (now) => {
-  if (now) closed = all("details:not([open])").filter((one) => one !== details);
-  for (const one of closed) one.open = now;
+  if (now) closed = all("details:not([open])").filter((other) => other !== details);
+  for (const hidden of closed) hidden.open = now;
   if (now) document.documentElement.dataset.theme = "light";
   else delete document.documentElement.dataset.theme;
   map.refresh();
