@@ -15,7 +15,7 @@ export async function show(view, { id, signal, belongs }) {
   view.replaceChildren(h(
     "div", { class: "wide" },
     runHead(found, "The novel classes", "classes"),
-    h("p", { class: "lead" }, "Read how each class can be recognised, and give it a name. Merge what belongs together, split what does not, and accept what you are sure of: the next round takes it as known."),
+    h("p", { class: "lead" }, "See how each class can be recognised, and name it. Merge what belongs together, split what does not. What you accept is known in the next round."),
     page.bar, page.merges, page.blocks,
     sections.meanings ? h("details", {}, h("summary", {}, "What agreement, stability and sure rows mean"), h("p", {}, sections.meanings)) : null,
     page.labels, page.round,
