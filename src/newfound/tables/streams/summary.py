@@ -184,14 +184,14 @@ class _Sampler:
         self._labels: list[Any] = []
         # Keys from which on no row will be wanted: of all rows, of labelled and unlabelled ones, and of classes.
         self._limit = np.inf
-        self._of_kinds = np.full(2, np.inf)
+        self._of_kinds = [np.inf, np.inf]
         self._of_classes: dict[Any, float] = {}
 
     def begin(self, start: int, n_rows: int, n_labelled: int) -> None:
         """Begin with a row within a table of so many rows and labelled rows: of larger keys there will be enough."""
         self._n_rows = start
         self._limit = _enough(SAMPLE_ROWS, n_rows)
-        self._of_kinds = np.array([_enough(_kind_rows(), n_labelled), _enough(_kind_rows(), n_rows - n_labelled)])
+        self._of_kinds = [_enough(_kind_rows(), n) for n in (n_labelled, n_rows - n_labelled)]
 
     def merge(self, following: _Sampler) -> None:
         """Add the rows of the sampler of the part that follows."""
@@ -226,8 +226,8 @@ class _Sampler:
         arrow = load_extra("pyarrow", "A table that is read batch by batch")
         labels = read_labels(self._labels, len(self._labels))
         self._limit = _limit(self._keys, SAMPLE_ROWS, self._limit)
-        for kind, is_it in enumerate((labels.labelled, labels.unlabelled)):
-            self._of_kinds[kind] = _limit(self._keys[is_it], _kind_rows(), self._of_kinds[kind])
+        kinds = zip((labels.labelled, labels.unlabelled), self._of_kinds, strict=True)
+        self._of_kinds = [_limit(self._keys[is_it], _kind_rows(), before) for is_it, before in kinds]
         for code, known in enumerate(labels.known_classes.tolist()):
             before = self._of_classes.get(known, np.inf)
             self._of_classes[known] = _limit(self._keys[labels.codes == code], CLASS_ROWS, before)
