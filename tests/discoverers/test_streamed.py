@@ -117,7 +117,7 @@ def test_a_streamed_training_goes_on_where_it_ended(
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
-def test_predictions_go_to_a_file(rows: Path, tmp_path: Path) -> None:
+def test_predictions_go_to_a_file(rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = table()
     fitted = model().fit(rows, "kind")
     assert nf.predict_parquet(fitted, rows, tmp_path / "found.parquet", keep=["width"]) == N
@@ -132,6 +132,17 @@ def test_predictions_go_to_a_file(rows: Path, tmp_path: Path) -> None:
             nf.predict_parquet(fitted, rows, tmp_path / "found.parquet", keep=keep)
     with pytest.raises(nf.InputError, match="source"):
         nf.predict_parquet(fitted, whole, tmp_path / "found.parquet")
+    with pytest.raises(nf.InputError, match=r"path=.*cannot be written"):
+        nf.predict_parquet(fitted, rows, tmp_path / "nowhere" / "found.parquet")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with pytest.raises(nf.InputError, match=r"path=.*No space left on device\); make room, or name another file"):
+        nf.predict_parquet(fitted, rows, tmp_path / "found.parquet")
+    with pytest.raises(nf.InputError, match=r"batches cannot be written to .*No space left on device.* TMPDIR"):
+        model().fit(iter(pq.read_table(rows).to_batches()), "kind")
     assert len(pd.read_parquet(tmp_path / "found.parquet")) == N  # the one before
 
 

@@ -59,8 +59,15 @@ def test_shards_are_loaded_each_time_and_tables_in_memory_are_kept(tmp_path: Pat
         assert len(made) == n_made
 
 
-def test_a_full_disk_is_named(tmp_path: Path) -> None:
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Shards(tmp_path, Layout(("a",), np.arange(1), np.zeros(1, dtype=bool)), 4, torch.device("cpu"))
     (tmp_path / "0.rows").symlink_to("/dev/full")
     with pytest.raises(InputError, match=r"No space left on device\)\. Make room there, or .* TMPDIR"):
         kept.add(np.arange(4.0)[:, None], np.zeros(4, dtype=np.int64))
+
+    def full(*_: object) -> None:
+        raise OSError("280 requested and 253 written")  # as numpy says it
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(InputError, match=r"neighbours of rows cannot be written .*Make room there, or .* TMPDIR"):
+        kept.kept_neighbours(0, lambda: torch.tensor([[1]]))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -82,13 +83,8 @@ class Shards(LazyList[TensorTask]):
         for shard in range(len(self)):
             own = order[bounds[shard] : bounds[shard + 1]]
             for path, array in ((self._rows(shard), single), (self._codes(shard), codes)):
-                try:
-                    with path.open("ab") as file:
-                        file.write(np.ascontiguousarray(array[own]).data)
-                except OSError as error:
-                    problem = f"The encoded rows cannot be written to {self._folder} ({error.strerror or error})."
-                    cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
-                    raise InputError(f"{problem} {cure}", cure=cure) from error
+                with self._writing("The encoded rows"), path.open("ab") as file:
+                    file.write(np.ascontiguousarray(array[own]).data)
 
     def load(self, place: int) -> TensorTask:
         """Load a shard."""
@@ -106,8 +102,19 @@ class Shards(LazyList[TensorTask]):
         if path.exists():
             return torch.from_numpy(np.load(path)).to(self._device, torch.int64)
         found = search()
-        np.save(path, found.to("cpu", torch.int32).numpy())
+        with self._writing("The neighbours of rows"):
+            np.save(path, found.to("cpu", torch.int32).numpy())
         return found
+
+    @contextmanager
+    def _writing(self, what: str) -> Iterator[None]:
+        """Turn what the system says of a full disk into a clear error."""
+        try:
+            yield
+        except OSError as error:
+            problem = f"{what} cannot be written to {self._folder} ({error.strerror or error})."
+            cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
+            raise InputError(f"{problem} {cure}", cure=cure) from error
 
     def _rows(self, shard: int) -> Path:
         return self._folder / f"{shard}.rows"

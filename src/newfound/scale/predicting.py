@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from newfound.discoverers.base import BaseDiscoverer
@@ -67,16 +68,16 @@ def write_tables(tables: Iterable[Any], path: str | os.PathLike[str]) -> int:
     """Write tables of pyarrow one below the other as a Parquet file, which appears as a whole; returns its rows."""
     parquet = load_extra("pyarrow.parquet", _PURPOSE)
     n_rows, writer = 0, None
-    with replacing(os.fspath(path)) as fresh:
-        try:
+    try:
+        with replacing(os.fspath(path)) as fresh, ExitStack() as closing:
             for table in tables:
                 if writer is None:
-                    writer = parquet.ParquetWriter(fresh, table.schema)
+                    writer = closing.enter_context(parquet.ParquetWriter(fresh, table.schema))
                 writer.write_table(table)
                 n_rows += table.num_rows
-        finally:
-            if writer is not None:
-                writer.close()
+    except OSError as error:
+        problem = f"which cannot be written ({' '.join(str(error).split())[:200]})"
+        raise InputError.of("path", os.fspath(path), problem=problem, cure="make room, or name another file") from error
     return n_rows
 
 

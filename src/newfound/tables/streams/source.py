@@ -216,12 +216,25 @@ def _write_batches(batches: Any, path: Path) -> None:
                 writer = parquet.ParquetWriter(path, table.schema)
             elif not table.schema.equals(writer.schema):
                 raise _other_columns(Path("the first batch"), Path("a later batch"), writer.schema, table.schema)
-            writer.write_table(table)
+            with _writing(path):
+                writer.write_table(table)
     finally:
         if writer is not None:
-            writer.close()
+            with _writing(path):
+                writer.close()
     if writer is None:
         raise InputError.about("X", "has no batches", "Pass at least one.")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn what pyarrow says of a full disk into a clear error."""
+    try:
+        yield
+    except OSError as error:
+        problem = f"The batches cannot be written to {path.parent} ({' '.join(str(error).split())[:200]})."
+        cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
+        raise InputError(f"{problem} {cure}", cure=cure) from error
 
 
 @contextmanager
