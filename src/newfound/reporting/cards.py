@@ -36,7 +36,7 @@ def draw_card(
     ----------
     index : int
         Place of the class among the novel ones.
-    one : mapping
+    explained : mapping
         What `newfound.explain` says of it.
     known_facts : mapping
         What ``report_facts`` says of it under ``classes``.

@@ -110,7 +110,7 @@ def _methods(named: str) -> str:
     """Return names of methods as the pages show them."""
     from newfound.web.catalogue import discoverers
 
-    shown = {one.method: one.name for one in discoverers()}
+    shown = {entry.method: entry.name for entry in discoverers()}
     return " or ".join(shown.get(method, method) for method in named.split(" or "))
 
 
