@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from newfound.incontext.context import MAX_CLASSES, Context, Draws
 from newfound.incontext.features import cell_columns, prepare
+from newfound.incontext.network import NetworkOutput
 from newfound.incontext.weights import load_network
+from newfound.learning.machine import in_parallel
 from newfound.tables.layout import Layout
 from newfound.tables.sampling import sample, sample_in_proportion
 from newfound.tables.task import DiscoveryTask
@@ -99,7 +101,6 @@ def _cells_of_row(layout: Layout) -> int:
     return cell_columns(layout.n_groups) + 2
 
 
-@torch.no_grad()
 def look(context: Context, seed: int, *, n_views: int = 1, device: torch.device | str = "cpu") -> Look:
     """Show a context of one table to the network.
 
@@ -123,12 +124,22 @@ def look(context: Context, seed: int, *, n_views: int = 1, device: torch.device 
     if n_known > MAX_CLASSES:
         raise ValueError(f"a context has at most {MAX_CLASSES} known classes, got {n_known}.")
     levels = torch.where(context.categorical, context.values.amax(1).long() + 1, 1)
-    outputs = []
-    for view in range(n_views):
+    shown: dict[int, NetworkOutput] = {}
+
+    def show(part: slice) -> None:
         # Drawn on the CPU, so that all devices see the same vectors.
-        generator = torch.Generator().manual_seed(seed + view)
+        generator = torch.Generator().manual_seed(seed + part.start)
         draws = Draws.draw(1, context.values.shape[2], generator, n_levels=levels).to(device)
-        outputs.append(network(prepare(here, draws)))
+        with torch.no_grad():  # which holds for one thread alone
+            shown[part.start] = network(prepare(here, draws))
+
+    views = [slice(view, view + 1) for view in range(n_views)]
+    if torch.device(device).type == "cpu":
+        in_parallel(show, views)
+    else:
+        for view in views:
+            show(view)
+    outputs = [shown[view] for view in range(n_views)]
 
     def mean(parts: list[torch.Tensor]) -> Floats:
         return torch.stack([part.double() for part in parts]).mean(0).cpu().numpy()

@@ -68,7 +68,7 @@ class Replayed:
         self._update, self._streams = update, streams
         self._enabled = enabled and streams.device.type == "cuda"
         self._n_taken: dict[tuple[torch.Size, ...], int] = {}
-        self._n_draws = (0, 0)  # that the last step took
+        self._n_draws: dict[tuple[torch.Size, ...], tuple[int, int]] = {}  # uniform ones and coins of a step
         self._recordings: dict[tuple[torch.Size, ...], _Recording] = {}
 
     def __call__(self, *inputs: Tensor) -> dict[str, Tensor]:
@@ -81,25 +81,26 @@ class Replayed:
         taken = self._n_taken.get(shapes, 0)
         if taken < _FIRST_STEPS or len(self._recordings) == _MOST_SHAPES:
             self._n_taken[shapes] = taken + 1
-            return self._take_aside(inputs)
-        recording = self._recordings[shapes] = self._record(inputs)
+            return self._take_aside(inputs, shapes)
+        recording = self._recordings[shapes] = self._record(inputs, self._n_draws[shapes])
         return recording.replay(inputs)
 
-    def _take_aside(self, inputs: tuple[Tensor, ...]) -> dict[str, Tensor]:
+    def _take_aside(self, inputs: tuple[Tensor, ...], shapes: tuple[torch.Size, ...]) -> dict[str, Tensor]:
         """Take a step in a stream of its own, as CUDA wants it before a recording."""
         aside = torch.cuda.Stream(self._streams.device)
         aside.wait_stream(torch.cuda.current_stream(self._streams.device))
         with torch.cuda.stream(aside):
             uniform, coins = self._streams.n_drawn
             losses = self._update(*inputs)
-            self._n_draws = self._streams.n_drawn[0] - uniform, self._streams.n_drawn[1] - coins
+            self._n_draws[shapes] = self._streams.n_drawn[0] - uniform, self._streams.n_drawn[1] - coins
         torch.cuda.current_stream(self._streams.device).wait_stream(aside)
-        return losses
+        # Without what led to them: it would keep nodes alive that belong to the stream of this step.
+        return {name: loss.detach() for name, loss in losses.items()}
 
-    def _record(self, inputs: tuple[Tensor, ...]) -> _Recording:
+    def _record(self, inputs: tuple[Tensor, ...], n_draws: tuple[int, int]) -> _Recording:
         """Record a step, which changes nothing yet."""
         places = tuple(tensor.clone() for tensor in inputs)
-        draws = self._streams.fixed(*self._n_draws)
+        draws = self._streams.fixed(*n_draws)
         graph = torch.cuda.CUDAGraph()
         with draws, torch.cuda.graph(graph):
             losses = self._update(*places)

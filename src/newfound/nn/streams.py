@@ -162,6 +162,11 @@ class _Pool:
         self._used += size
         return self._drawn[:, self._used - size : self._used]
 
+    def place(self, size: int) -> Tensor:
+        """Make an empty place for so many draws of each member, (n_members, size)."""
+        assert self._drawn is not None, "a step was taken before"
+        return torch.empty_like(self._drawn[:, :1]).expand(-1, size).contiguous()
+
     def fix(self, draws: Tensor | None) -> None:
         """Hand out these draws (n_members, n) from now on; None for new ones."""
         self._fixed = draws
@@ -189,7 +194,7 @@ class _Pool:
 class FixedDraws:
     """Draws of a step that is recorded once and replayed: they stay in one place, where new ones replace them.
 
-    Within its context the streams hand out these draws, in order.
+    Within its context the streams hand out this place, part by part. It holds nothing before `renew` is called.
 
     Parameters
     ----------
@@ -198,7 +203,7 @@ class FixedDraws:
     """
 
     def __init__(self, pools: list[tuple[_Pool, int]]) -> None:
-        self._places = [(pool, pool.take(size).clone()) for pool, size in pools if size]
+        self._places = [(pool, pool.place(size)) for pool, size in pools if size]
 
     def renew(self) -> None:
         """Draw for the next step."""
