@@ -41,6 +41,15 @@ def check_no_mistake_of_ours(client: TestClient, orchard: dict[str, Any], run: s
             assert set(answer.json()["error"]) == {"message", "parameter", "expected", "cure"}
 
     send()
+    _take_back(client, f"/api/runs/{run}")
+
+
+def _take_back(client: TestClient, run: str) -> None:
+    """Leave the run to other tests as it was."""
+    while client.post(f"{run}/curation", json={"action": "undo"}).status_code == 200:
+        pass
+    given = client.get(f"{run}/labels").json()["labels"]
+    client.post(f"{run}/labels", json={"labels": [{**one, "label": None} for one in given]})
 
 
 def test_requests_that_anybody_could_send(client: TestClient, orchard: dict[str, Any], run: str) -> None:

@@ -4,7 +4,7 @@ import { api } from "./api.js";
 import { bytes, count, percent } from "./words.js";
 
 const FAMILIES = [[/csv|tsv|txt|data/, "CSV"], [/xlsx/, "Excel"], [/parquet/, "Parquet"], [/feather|arrow/, "Feather"], [/json/, "JSON lines"]];
-const families = (formats) => FAMILIES.filter(([pattern]) => formats.some((one) => pattern.test(one))).map(([, name]) => name);
+const families = (formats) => FAMILIES.filter(([pattern]) => formats.some((ending) => pattern.test(ending))).map(([, name]) => name);
 
 /** Make it; `done` gets the table that the server made of the file. */
 export function dropzone({ title, formats, limits, done }) {

@@ -63,7 +63,7 @@ async function route() {
   const title = view.querySelector("h1");
   document.title = title ? `${title.textContent} \u00b7 newfound` : "newfound";
   if (hash !== route.last) {
-    byId("notices").querySelectorAll(".error").forEach((one) => one.remove()); // they are about the screen before
+    byId("notices").querySelectorAll(".error").forEach((notice) => notice.remove()); // they are about the screen before
     window.scrollTo(0, 0);
     title?.setAttribute("tabindex", "-1");
     if (route.last !== undefined) title?.focus({ preventScroll: true });

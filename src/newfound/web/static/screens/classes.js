@@ -116,7 +116,7 @@ class ClassesPage {
     if (!stale || !this.cards.size) for (const card of this.sections.cards) if (!this.cards.has(card.name)) this.cards.set(card.name, cardNode(card.html));
     const active = document.activeElement, focused = active?.closest?.(".class-block")?.dataset.place, control = active?.dataset?.control;
     const blocks = this.novel.map((one, i) => this.block(one, i));
-    this.blocks.classList.toggle("stale", stale && blocks.some((one) => one.querySelector(".waiting"))); // other names change no card
+    this.blocks.classList.toggle("stale", stale && blocks.some((block) => block.querySelector(".waiting"))); // other names change no card
     this.blocks.replaceChildren(...(blocks.length ? blocks : [empty("No novel class", "Every unlabelled row was given a known class. Run again with another method, or say how many novel classes there are.", h("p", {}, h("a", { href: `#/table/${this.run.table}/run` }, "Run again")))]));
     if (focused !== undefined && control) this.blocks.querySelector(`[data-place="${focused}"] [data-control="${control}"]`)?.focus();
   }
