@@ -106,6 +106,10 @@ def test_classes_are_renamed_merged_split_and_all_is_undone(client: TestClient, 
     assert last.json()["undo"] is None
     assert curated(action="undo").status_code == 409
     assert "worm" in names(curated(action="redo"))
+    known = curated(action="merge", classes=["worm", "apple"]).json()["classes"]
+    assert [one["name"] for one in known] == [*(one["name"] for one in before[:4]), "novel_1", "novel_2"]
+    assert known[0]["n_rows"] == before[0]["n_rows"] + before[4]["n_rows"]
+    curated(action="undo")
     wrong = curated(action="rename", names={"worm": "apple"})
     assert wrong.status_code == 400
     assert "is there already" in wrong.json()["error"]["message"]
