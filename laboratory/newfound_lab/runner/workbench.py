@@ -25,7 +25,7 @@ MOST = 0.25
 
 _PAUSE = 0.8  # seconds between two questions of a page
 _ROWS = 20_000  # of an uploaded table
-_TRAINING = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1_000, "n_members": 20}}
+_TRAINING = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1_000, "n_members": 50}}
 _QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
 _PATIENCE = 300.0
 
@@ -94,7 +94,8 @@ async def measure(port: int, seconds: float) -> Seen:
     one = Client(port)  # the first connection was idle for too long
     if (await one.json("GET", f"/api/runs/{training}"))["status"] != "running":
         seen.failures["the training did not last"] += 1
-    await one.json("POST", f"/api/runs/{training}/cancel")
+    else:
+        await one.json("POST", f"/api/runs/{training}/cancel")
     return seen
 
 
