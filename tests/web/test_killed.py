@@ -25,7 +25,7 @@ from tests.processes import is_alive, wait_for
 from tests.web.conftest import LIMITS, client_of, ended, uploaded
 from tests.web.served import started
 
-SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 20}}
+SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 50}}
 QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
 
 

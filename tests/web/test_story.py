@@ -187,7 +187,7 @@ def test_what_a_run_cannot_use_is_said_on_the_run(client: TestClient, run: str) 
 
 
 def test_a_run_can_be_cancelled_started_again_and_removed(client: TestClient, orchard: dict[str, Any]) -> None:
-    slow = {"table": orchard["id"], **OPTIONS, "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 20}}
+    slow = {"table": orchard["id"], **OPTIONS, "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 50}}
     first = client.post("/api/runs", json=slow).json()["id"]
     waiting = client.post("/api/runs", json=slow).json()["id"]
     assert client.post(f"/api/runs/{waiting}/cancel").json()["status"] == "cancelled"
