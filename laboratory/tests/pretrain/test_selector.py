@@ -51,7 +51,8 @@ def learned() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_what_tells_is_learned(learned: tuple[dict[str, Any], dict[str, Any]]) -> None:
     card = learned[1]
     reached = card["synthetic"]
-    assert reached["chosen"] > reached["best of all"] - 0.05 > reached["always network, k-means"] + 0.05
+    best = reached["best of all, mean of both"]
+    assert min(reached["chosen"]) > best - 0.05 > max(reached["always network, k-means"]) + 0.05
     assert card["tasks"] == 80
     assert sum(len(methods) for methods in card["plan"].values()) + 2 == len(card["worth"]) == 16
     assert [method for method in card["plan"]["network"] if method == "k-means"] == ["k-means"]
@@ -89,7 +90,9 @@ def test_the_shipped_selector_belongs_to_the_shipped_weights() -> None:
     assert card["prior"] == PRIOR_VERSION
     assert card["seed"] == selector_tasks.SEED
     assert card["tasks"] > 1_000
-    assert card["synthetic"]["chosen"] > card["synthetic"]["always network, k-means"]
+    gains = np.subtract(card["synthetic"]["chosen"], card["synthetic"]["always network, k-means"])
+    assert gains.mean() > 0
+    assert gains.min() > -0.002, "neither ACC nor BACC is paid for the other"
     planned = {(space, method) for space, methods in load_selector().plan.items() for method in methods}
     assert {*planned, PAIRS, CONSENSUS} == set(load_selector().worth)
 

@@ -29,7 +29,7 @@ class Jury:
     names : list of (space, method)
     partitions : ndarray of shape (c, n), int64
     leads : ndarray of shape (c,)
-        How much better than the others each is expected to be, in the mean of ACC and BACC.
+        How much better than the reference each is expected to be, in a weighted mean of ACC and BACC.
     signals : ndarray of shape (c, n_signals)
     facts : ndarray of shape (n_facts,)
     """
@@ -54,7 +54,7 @@ class Jury:
         facts = np.array(facts_of(scene, spaces, pairs))
         signals = np.array([signals_of(scene, spaces, graphs, pairs, partition) for partition in candidates.partitions])
         features = selector.features(candidates.names, signals, facts, rand_indices(candidates.partitions))
-        leads = selector.leads(features)
+        leads = selector.leads(candidates.names, features)
         order = np.argsort(-leads, kind="stable")
         names = [candidates.names[place] for place in order]
         ordered = candidates.partitions[order], leads[order], signals[order]

@@ -25,6 +25,7 @@ Codes = NDArray[np.int64]
 # Of larger tables the network sees too little: on MNIST it chose by 450 of 30,000 rows, and was 30 points worse than
 # what graphs of many rows find.
 _LEAST_SEEN = 0.5  # share of the unlabelled rows
+_N_VIEWS = 2  # as many as InContextDiscoverer has
 _TIME_FOR_LOOK, _TIME_FOR_CANDIDATES = 0.3, 0.6  # shares of the time that is left
 
 
@@ -102,5 +103,5 @@ class LearnedChooser:
         """Show a task to the network."""
         labels = np.unique(task.codes, return_inverse=True)[1].astype(np.int64) - 1  # a rare class may be missing
         context = context_of(task.rows, task.layout, labels, ALL_NOVEL)
-        found = look(context, int(rng.randint(2**31 - 1)), device=self.device)
+        found = look(context, int(rng.randint(2**31 - 1)), n_views=_N_VIEWS, device=self.device)
         return Scene(task.rows, task.codes, task.layout, task.n_novel, found)

@@ -29,6 +29,9 @@ Floats = NDArray[np.float64]
 _FOLDER = "newfound.selection"
 ARRAYS, CARD = "selector.safetensors", "selector.json"
 
+REFERENCE: Name = ("network", "k-means")
+"""The candidate that is chosen where no other promises more."""
+
 FEATURES = (
     *SIGNALS,
     *(f"{signal}, lead" for signal in SIGNALS),
@@ -85,7 +88,7 @@ class Selector:
     worth : dict of (space, method) to float
         How much better each candidate was than the others.
     lead : Forest
-        Trees whose sum is how much better a candidate is than the others of its table, in the mean of ACC and BACC.
+        Trees whose sum is how much better a candidate is than the reference, in a weighted mean of ACC and BACC.
     level : Forest
         Trees whose sum is the logit of the chance that a candidate has an ACC above 0.8.
     slope, intercept : float
@@ -99,9 +102,11 @@ class Selector:
     slope: float
     intercept: float
 
-    def leads(self, features: Floats) -> Floats:
-        """Say how much better than the others candidates are; (c, n_features) to (c,)."""
-        return self.lead.proba(features)[:, 0]
+    def leads(self, names: Sequence[Name], features: Floats) -> Floats:
+        """Say how much better than the reference candidates are; (c, n_features) to (c,)."""
+        leads = self.lead.proba(features)[:, 0]
+        leads[[name == REFERENCE for name in names]] = 0.0
+        return leads
 
     def confidence(self, features: Floats) -> Floats:
         """Chance that the ACC of candidates is above 0.8; (c, n_features) to (c,)."""
