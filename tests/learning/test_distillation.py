@@ -187,3 +187,16 @@ def test_the_learning_rate_rises_and_falls() -> None:
     assert (np.diff(rates[:top]) > 0).all()
     assert (np.diff(rates[top:]) <= 0).all()
     assert min(rates) == pytest.approx(0.005)
+
+
+def test_small_classes_count_more_where_classes_are_levelled(problem: Problem) -> None:
+    novel = (problem.codes < 0).nonzero()[:, 0]
+    lopsided = torch.zeros_like(problem.codes)
+    lopsided[novel[:4]] = 1  # four rows that nothing tells from the others
+    few = replace(SHORT, imitation_steps=60, refinement_steps=0)
+    shares = []
+    for levelled in (False, True):
+        network, _ = train(problem, SEEDS, replace(few, levelled=levelled), partition=lopsided)
+        with torch.no_grad():
+            shares.append(float(network.eval().proba(problem.rows[novel].expand(len(SEEDS), -1, -1))[1][..., 1].mean()))
+    assert shares[1] > 1.1 * shares[0]

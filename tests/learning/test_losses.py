@@ -202,3 +202,13 @@ def test_the_gradient_of_a_member_depends_on_no_other(name: str, disturbance: fl
     (before,), (after,) = gradients(loss(calm), calm), gradients(loss(stirred), stirred)
     assert torch.equal(before[[0, 2]], after[[0, 2]])
     assert before.abs().sum() > 0
+
+
+def test_rows_of_a_classification_count_by_their_weights() -> None:
+    logits = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
+    targets = torch.tensor([[0, 1, 2], [3, 3, 0]])
+    weights = torch.tensor([[1.0, 0.0, 3.0], [2.0, 2.0, 2.0]])
+    found = classification_loss(logits, targets, 0.1, weights)
+    each = [classification_loss(logits[:, [row]], targets[:, [row]], 0.1) for row in range(3)]
+    torch.testing.assert_close(found[0], (each[0][0] + 3 * each[2][0]) / 4)
+    torch.testing.assert_close(found[1], classification_loss(logits, targets, 0.1)[1])

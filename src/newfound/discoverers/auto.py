@@ -166,7 +166,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         deadline, n_free = deadline.part(_TIME_FOR_TRAINING), int((task.codes < 0).sum())
         if isinstance(choice, LearnedChoice):
             # To sharpen a partition that the selector chose gained nothing on the development tables.
-            lesson = Lesson(choice.partition, False, deadline, _ENOUGH_STEPS, n_free)
+            lesson = Lesson(choice.partition, False, deadline, _ENOUGH_STEPS, levelled=True, n_rows=n_free)
         else:
             lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, deadline, n_rows=n_free)
         trainer = StudentTrainer(self._member_settings(), device, lesson)

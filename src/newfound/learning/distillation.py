@@ -46,6 +46,9 @@ class DistillationSettings:
         sharpened none are: where few columns tell classes apart, a swapped value is another class.
     balance : float
         Weight of evenly filled classes in the mutual information, 1 for the plain one.
+    levelled : bool
+        Whether a row counts by the root of one over the size of its class in the partition while that is imitated, so
+        that small classes are learned too.
     deadline : Deadline
         At which the training ends wherever it stands, but for a few first steps. Each stage has its share of the time,
         and the learning rate falls with the time as it does with the steps.
@@ -60,6 +63,7 @@ class DistillationSettings:
     smoothing: float = 0.05
     swapped: float = 0.2
     balance: float = 0.9
+    levelled: bool = False
     deadline: Deadline = NEVER
     is_stopped: Callable[[], bool] = lambda: False
 
@@ -97,6 +101,7 @@ def distil(
     decoder = PackedLinear(streams.n_members, network.n_latent, rows.shape[1], streams).to(rows.device)
     views = _NearViews(rows, neighbours, streams)
     parameters = [*network.parameters(), *decoder.parameters()]
+    weights = torch.bincount(partition[partition >= 0]).clamp(min=1).rsqrt() if settings.levelled else None
     network.train()
 
     def imitate(index: Tensor) -> dict[str, Tensor]:
@@ -110,7 +115,10 @@ def distil(
         if network.clustering is not None:
             unlabelled = index[:, batches.n_labelled :]
             of_unlabelled = latent[:, batches.n_labelled :]
-            losses["imitation"] = _loss(network.clustering, of_unlabelled, partition, unlabelled, settings.smoothing)
+            classes = _picked(partition, unlabelled)
+            counts = None if weights is None else weights[classes]
+            logits = network.clustering(of_unlabelled)
+            losses["imitation"] = classification_loss(logits, classes, settings.smoothing, counts)
         return losses
 
     def refine(index: Tensor) -> dict[str, Tensor]:
@@ -171,7 +179,12 @@ class _StageClock:
 
 def _loss(head: PackedLinear, latent: Tensor, classes: Tensor, index: Tensor, smoothing: float) -> Tensor:
     """Cross entropy of a head with the classes (n,) of the rows in ``index``; (n_members,)."""
-    return classification_loss(head(latent), embedding(index, classes[:, None])[..., 0], smoothing)
+    return classification_loss(head(latent), _picked(classes, index), smoothing)
+
+
+def _picked(classes: Tensor, index: Tensor) -> Tensor:
+    """Classes (n,) of the rows in ``index``."""
+    return embedding(index, classes[:, None])[..., 0]
 
 
 class _NearViews:

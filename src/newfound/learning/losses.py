@@ -30,7 +30,9 @@ def vime_losses(mask_logits: Tensor, mask: Tensor, values: Tensor, original: Ten
     return reconstruction.mean(dim=(1, 2)), mask_loss.mean(dim=(1, 2))
 
 
-def classification_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0) -> Tensor:
+def classification_loss(
+    logits: Tensor, targets: Tensor, smoothing: float = 0.0, weights: Tensor | None = None
+) -> Tensor:
     """Cross entropy over the known classes and the bucket of unlabelled rows, equation (4).
 
     Parameters
@@ -39,6 +41,8 @@ def classification_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0)
     targets : Tensor of shape (n_members, b), int64
     smoothing : float
         Share of each target that is spread over all classes; the paper has none.
+    weights : Tensor of shape (n_members, b), optional
+        How much each row counts.
 
     Returns
     -------
@@ -46,7 +50,8 @@ def classification_loss(logits: Tensor, targets: Tensor, smoothing: float = 0.0)
         Mean over rows.
     """
     losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none", label_smoothing=smoothing)
-    return losses.view(targets.shape).mean(dim=1)
+    losses = losses.view(targets.shape)
+    return losses.mean(dim=1) if weights is None else (losses * weights).sum(dim=1) / weights.sum(dim=1)
 
 
 def mutual_information_loss(probabilities: Tensor, other: Tensor, balance: float) -> Tensor:

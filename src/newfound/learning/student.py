@@ -137,6 +137,8 @@ class Lesson:
         At which the training ends wherever it stands.
     most_steps : int or None
         Steps that are enough to learn it, where so many are not needed as the discoverer's ``training_steps``.
+    levelled : bool
+        Whether rows of small classes count more.
     n_rows : int
         Rows that the networks are to predict afterwards, before the deadline is over as well.
     """
@@ -145,6 +147,7 @@ class Lesson:
     sharpen: bool
     deadline: Deadline
     most_steps: int | None = None
+    levelled: bool = False
     n_rows: int = 0
 
 
@@ -252,6 +255,7 @@ class StudentTrainer(PackedTrainer):
         return DistillationSettings(
             imitation_steps=imitation,
             refinement_steps=n_steps - imitation,
+            levelled=self.lesson.levelled,
             deadline=self.lesson.deadline,
             is_stopped=self._stopped.is_set,
         )
