@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 import newfound
+from newfound.counting import counted
 from newfound.deadline import Deadline
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
@@ -179,6 +180,10 @@ def _digest(name: bytes, array: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
+def _all_rows(n: int) -> str:
+    return "the only unlabelled row was" if n == 1 else f"all {n:,} unlabelled rows were"
+
+
 def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:
     """Give unlabelled rows of known classes theirs, and leave them out of the task."""
     unlabelled = np.flatnonzero(labels.unlabelled)
@@ -189,8 +194,8 @@ def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labe
     if len(known) == len(unlabelled):
         warn_user(
             Message(
-                f"No novel class: all {len(known)} unlabelled rows were taken for rows of the {labels.n_known} known "
-                "classes. Where you know them to be novel, use ",
+                f"No novel class: {_all_rows(len(known))} taken for rows of the "
+                f"{counted(labels.n_known, 'known class', 'known classes')}. Where you know them to be novel, use ",
                 Parameter("unlabelled", "novel"),
                 ".",
             )

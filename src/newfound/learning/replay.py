@@ -102,6 +102,6 @@ class Replayed:
         places = tuple(tensor.clone() for tensor in inputs)
         draws = self._streams.fixed(*n_draws)
         graph = torch.cuda.CUDAGraph()
-        with draws, torch.cuda.graph(graph):
+        with torch.cuda.device(self._streams.device), draws, torch.cuda.graph(graph):
             losses = self._update(*places)
         return _Recording(graph, places, draws, {name: loss.detach() for name, loss in losses.items()})

@@ -109,8 +109,8 @@ def judge_learned(choice: LearnedChoice, found: Codes, compared: DiscoveryTask, 
     if holds_holes(found[None], compared.rows, compared.layout, compared.n_novel)[0]:
         weaknesses.append("a novel class consists almost only of rows in which one column is empty")
     if confidence < _UNSURE:
-        told = "on made-up tables with such signs, more than four in five rows were right in"
-        weaknesses.append(f"{told} {confidence:.0%} of the cases")
+        told = "the chance that more than four in five rows are right is only"
+        weaknesses.append(f"{told} {confidence:.0%}, judged by synthetic tables")
     if trained < _ENOUGH_TRAINING:
         weaknesses.append(_ENDED_EARLY)
     return Judgement(confidence, choice.jury.class_confidence(found), weaknesses)
