@@ -15,6 +15,7 @@ import pytest
 
 import newfound as nf
 from newfound.scale import RayExecutor, fit_on_ray, predict_on_ray
+from newfound.scale.cluster import keeping_signals
 from tests.discoverers.common import SMALL, pbn
 from tests.processes import wait_for
 from tests.scale.common import N, arrays, broken_file, fit_in_process, score, small, write
@@ -36,7 +37,8 @@ def cluster() -> Iterator[None]:
     }
     for attempts_left in (2, 1, 0):
         try:
-            ray.init("local", num_cpus=2, object_store_memory=200 * 1024**2, include_dashboard=False, **QUIET)
+            with keeping_signals():  # which other tests of this process look at
+                ray.init("local", num_cpus=2, object_store_memory=200 * 1024**2, include_dashboard=False, **QUIET)
             break
         except Exception:  # a very busy machine may take longer than Ray waits
             ray.shutdown()
@@ -148,6 +150,13 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
         fit_on_ray(small(), broken_file(tmp_path / "rows").parent, "kind")
     assert ray.is_initialized()  # the cluster was not started by the executor
+
+
+def test_the_handler_that_ray_leaves_behind_is_replaced_by_that_of_the_user() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with keeping_signals():
+        signal.signal(signal.SIGTERM, lambda *_: None)
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_a_cluster_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

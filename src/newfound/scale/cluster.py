@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -46,19 +48,31 @@ def cluster(address: str | None = None) -> Iterator[Any]:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
     settings = {"include_dashboard": False} if address is None else {}
+    with keeping_signals():
+        try:
+            ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False, **settings)
+        except Exception as error:  # Ray raises this very class where a machine is too busy to start it
+            ray.shutdown()
+            if address is None:
+                raise NewfoundError(f"Ray could not be started on this machine: {one_line(error)}.") from error
+            problem = f"where no cluster answers ({one_line(error)})"
+            raise InputError.of("address", address, problem=problem) from error
+        try:
+            with _one_line_errors(ray):
+                yield ray
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def keeping_signals() -> Iterator[None]:
+    """Put back what this process does when it is asked to end: Ray sets a handler of its own, and leaves it there."""
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False, **settings)
-    except Exception as error:  # Ray raises this very class where a machine is too busy to start it
-        ray.shutdown()
-        if address is None:
-            raise NewfoundError(f"Ray could not be started on this machine: {one_line(error)}.") from error
-        problem = f"where no cluster answers ({one_line(error)})"
-        raise InputError.of("address", address, problem=problem) from error
-    try:
-        with _one_line_errors(ray):
-            yield ray
+        yield
     finally:
-        ray.shutdown()
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
