@@ -113,7 +113,7 @@ def _draw_panel(place: Any, panel: CurvePanel, styles: dict[str, dict[str, Any]]
 
     if panel.log:
         place.set_xscale("log")
-        place.xaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]))
+        place.xaxis.set_major_locator(FixedLocator([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 4000]))
         place.xaxis.set_minor_locator(NullLocator())
         place.xaxis.set_major_formatter(ScalarFormatter())
     else:
