@@ -1,8 +1,10 @@
-"""Where newfound keeps files of its own."""
+"""Where newfound keeps files of its own, and what is said where there is no room for them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from newfound.errors import InputError
@@ -18,3 +20,14 @@ def cache_folder() -> Path:
         return (base if base.is_absolute() else Path.home() / ".cache") / "newfound"
     except RuntimeError as error:
         raise InputError("There is no home folder for the cache; set NEWFOUND_CACHE to a folder.") from error
+
+
+@contextmanager
+def writing_for_a_while(what: str, folder: Path) -> Iterator[None]:
+    """Turn what the system says of a full disk into a clear error, for files in a temporary folder."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or " ".join(str(error).split())[:200]
+        cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
+        raise InputError(f"{what} cannot be written to {folder} ({reason}). {cure}", cure=cure) from error

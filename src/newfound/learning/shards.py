@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -12,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from newfound.errors import InputError
+from newfound.folders import writing_for_a_while
 from newfound.tables.layout import Layout
 
 SHARD_ROWS = 1 << 17
@@ -83,7 +82,7 @@ class Shards(LazyList[TensorTask]):
         for shard in range(len(self)):
             own = order[bounds[shard] : bounds[shard + 1]]
             for path, array in ((self._rows(shard), single), (self._codes(shard), codes)):
-                with self._writing("The encoded rows"), path.open("ab") as file:
+                with writing_for_a_while("The encoded rows", self._folder), path.open("ab") as file:
                     file.write(np.ascontiguousarray(array[own]).data)
 
     def load(self, place: int) -> TensorTask:
@@ -102,19 +101,9 @@ class Shards(LazyList[TensorTask]):
         if path.exists():
             return torch.from_numpy(np.load(path)).to(self._device, torch.int64)
         found = search()
-        with self._writing("The neighbours of rows"):
+        with writing_for_a_while("The neighbours of rows", self._folder):
             np.save(path, found.to("cpu", torch.int32).numpy())
         return found
-
-    @contextmanager
-    def _writing(self, what: str) -> Iterator[None]:
-        """Turn what the system says of a full disk into a clear error."""
-        try:
-            yield
-        except OSError as error:
-            problem = f"{what} cannot be written to {self._folder} ({error.strerror or error})."
-            cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
-            raise InputError(f"{problem} {cure}", cure=cure) from error
 
     def _rows(self, shard: int) -> Path:
         return self._folder / f"{shard}.rows"

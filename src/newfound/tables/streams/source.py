@@ -14,6 +14,7 @@ from typing import Any
 
 from newfound.errors import TABLE, InputError, Message
 from newfound.extras import load_extra
+from newfound.folders import writing_for_a_while
 from newfound.tables.cells import shown
 
 BATCH_ROWS = 65_536
@@ -216,25 +217,14 @@ def _write_batches(batches: Any, path: Path) -> None:
                 writer = parquet.ParquetWriter(path, table.schema)
             elif not table.schema.equals(writer.schema):
                 raise _other_columns(Path("the first batch"), Path("a later batch"), writer.schema, table.schema)
-            with _writing(path):
+            with writing_for_a_while("The batches", path.parent):
                 writer.write_table(table)
     finally:
         if writer is not None:
-            with _writing(path):
+            with writing_for_a_while("The batches", path.parent):
                 writer.close()
     if writer is None:
         raise InputError.about("X", "has no batches", "Pass at least one.")
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn what pyarrow says of a full disk into a clear error."""
-    try:
-        yield
-    except OSError as error:
-        problem = f"The batches cannot be written to {path.parent} ({' '.join(str(error).split())[:200]})."
-        cure = "Make room there, or name a folder on a larger disk in the environment variable TMPDIR."
-        raise InputError(f"{problem} {cure}", cure=cure) from error
 
 
 @contextmanager
