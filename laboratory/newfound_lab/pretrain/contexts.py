@@ -94,7 +94,7 @@ def draw(lines: Sequence[dict[str, Any]], picture: Path) -> None:
     error = seconds.std(axis=1) / len(tables) ** 0.5
     curves = [Curve(_METHODS[0], x, seconds.mean(axis=1), error)]
     panels.append(CurvePanel("Time of a fit", "rows in the context", "processor seconds", curves, log=True))
-    write_curves([picture], panels, _METHODS, title="Quality and time against the context")
+    write_curves([picture], panels, _METHODS, title="Quality and time against the context", columns=3)
 
 
 def main(given: Sequence[str] | None = None) -> None:
