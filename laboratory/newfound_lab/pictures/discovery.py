@@ -115,12 +115,22 @@ def _write_names(place: Any, found: Discovery, places: Floats, share: float) -> 
         if code < found.n_known:
             place.text(*middle, name, size=13, weight="bold", color=MUTED_INK, ha="center", va="center")
         elif share == 1:
+            side = _freer_side(middle, places)
             if found.images is not None:
                 image = OffsetImage(found.images[code - found.n_known], zoom=3.0, cmap="Greys")
                 look = {"boxstyle": "square,pad=0.15", "edgecolor": _colour(code - found.n_known), "linewidth": 2}
-                box = AnnotationBbox(image, tuple(middle), (0, 31), boxcoords="offset points", bboxprops=look)
+                box = AnnotationBbox(image, tuple(middle), (0, 31 * side), boxcoords="offset points", bboxprops=look)
                 place.add_artist(box)
-            place.annotate(name, tuple(middle), (17, 33), textcoords="offset points", size=9, color=INK)
+            look = {"size": 9, "color": INK, "ha": "center", "va": "center"}
+            place.annotate(name, tuple(middle), (0, 52 * side), textcoords="offset points", **look)
+
+
+def _freer_side(middle: Floats, places: Floats) -> int:
+    """Say where an image beside the middle of a class hides fewer rows: above it (1, also if equal) or below (-1)."""
+    across, along = np.abs(places - middle)[:, 0] < 0.04, places[:, 1] - middle[1]
+    above, below = (int((across & (side * along > 0.06) & (side * along < 0.25)).sum()) for side in (1, -1))
+    fits_below = middle[1] > 0.25
+    return -1 if below < above and fits_below else 1
 
 
 def _scaled(places: Floats) -> Floats:
