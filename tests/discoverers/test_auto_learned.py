@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 
 import newfound as nf
 from newfound.deadline import NEVER, Deadline
+from newfound.discoverers.auto import _enough_steps
 from newfound.incontext import look
 from newfound.metrics import clustering_accuracy
 from newfound.records import Records
@@ -140,3 +141,8 @@ def test_mixed_columns_and_missing_cells() -> None:
         model: Any = auto(n_novel_classes=3).fit(data.X_train, data.y_train)
     assert model.leaderboard_.columns == COLUMNS
     assert np.isfinite(model.predict_proba(data.X_test)).all()
+
+
+@pytest.mark.parametrize(("n_rows", "steps"), [(10, 100), (1_280, 100), (2_560, 200), (6_000, 469)])
+def test_larger_tables_are_passed_over_as_often_as_small_ones(n_rows: int, steps: int) -> None:
+    assert _enough_steps(n_rows) == steps

@@ -22,7 +22,7 @@ _AGREEMENT = {
     "bootstraps": "The agreement with classes found in other samples of the rows is {}",
 }
 _FIGURES = {
-    "chance": "chance that 4 of 5 rows are right",
+    "chance": "chance that more than 4 of 5 rows are right",
     "candidates": "agreement of the best candidates",
     "count": "probability of one class",
     "members": "agreement of the networks",
