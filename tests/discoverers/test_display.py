@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import re
+from html import escape
 
 import numpy as np
 import sklearn
 
 import newfound as nf
+from newfound.counting import share_text
 
 HOSTILE = "</td><script>alert(1)</script>"
 
@@ -32,7 +34,7 @@ def test_after_fit_it_shows_classes_sizes_and_doubts() -> None:
     model.weaknesses_ = ["a & b"]
     html = model._repr_mimebundle_()["text/html"]
     assert "2 novel classes beside 3 known classes, in 100 training rows" in html
-    assert cells(html) == ["novel_0", "20", "20.0%", "novel_1", "20", "20.0%"]
+    assert cells(html) == ["novel_0", "20", "20 %", "novel_1", "20", "20 %"]
     assert "<li>a &amp; b</li>" in html
     assert "sk-container" in html.partition("<details>")[2]
     assert "Reasons for doubt" in html
@@ -58,7 +60,7 @@ def test_known_rows_among_the_unlabelled_are_said() -> None:
     X, y = table()
     y[:5] = None
     model = nf.KMeansDiscoverer(2, unlabelled="mixed", random_state=0).fit(X, y)
-    assert f"about {float(model.known_share_):.0%} (" in model._repr_html_()
+    assert f"about {escape(share_text(float(model.known_share_)))} (" in model._repr_html_()
 
 
 def test_where_scikit_learn_shall_print_text_so_do_we() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newfound as nf
+from newfound.counting import share_text
 from newfound.discoverers.weaknesses import member_agreement
 from newfound.errors import WeakEvidence
 from tests.discoverers.common import DISCOVERERS, FEW_EPOCHS
@@ -51,7 +52,7 @@ def test_unlabelled_rows_that_look_like_known_classes() -> None:
     with pytest.warns(WeakEvidence, match="look like known classes"):
         model = nf.KMeansDiscoverer(3, random_state=0).fit(X, y)
     share = np.mean(np.isin(model.predict(X[y < 0]), model.known_classes_))
-    assert f"{share:.0%} of the unlabelled rows look like known classes" in model.weaknesses_
+    assert f"{share_text(share)} of the unlabelled rows look like known classes" in model.weaknesses_
 
 
 def test_a_column_that_says_how_rows_were_chosen_for_labelling() -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from newfound.counting import share_text
 from newfound.explanation.wording import (
     date_of,
     date_text,
@@ -15,7 +16,6 @@ from newfound.explanation.wording import (
     round_between,
     round_date_between,
     round_time_between,
-    share_text,
     time_text,
 )
 

@@ -49,7 +49,7 @@ def test_nothing_speaks_against_a_clear_choice() -> None:
         (
             {},
             ranking(FOUND, within=0.8, evidence=Evidence(8, trust_in_information=1.0, within=0.95)),
-            "less apart than the known ones (80% of the nearest rows are of the same class, 95% for known classes)",
+            "less apart than the known ones (80 % of the nearest rows are of the same class, 95 % for known classes)",
         ),
         ({}, ranking(FOUND, is_holes=True), "almost only of rows in which one column is empty"),
         (

@@ -52,7 +52,7 @@ def test_the_groups_of_a_column_draw_the_rest() -> None:
 def test_what_is_said() -> None:
     said = doubts_of_one(1, (1, 2), np.array([0.7, 0.3]), None)
     assert said == [
-        "there may be more than one novel class, 1 to 2 are plausible; the probability that it is only one is 70%"
+        "there may be more than one novel class, 1 to 2 are plausible; the probability that it is only one is 70 %"
     ]
     (said_of_a_column,) = doubts_of_one(3, (1, 4), np.array([0.3, 0.3, 0.4]), FOUR)
     assert "column 'mark' alone divides them into 4 groups" in said_of_a_column

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from newfound.counting import share_text
 from newfound.markup import Html, inline, tag
 from newfound.records import Records
 
@@ -54,9 +55,13 @@ def _classes(model: Any) -> Records:
     agreement = getattr(model, "class_confidence_", None)
     records = Records()
     for i, (name, rows) in enumerate(zip(model.novel_classes_.tolist(), n_rows.tolist(), strict=True)):
-        record: dict[str, Any] = {"novel class": str(name), "rows": rows, "share": f"{rows / len(model.labels_):.1%}"}
+        record: dict[str, Any] = {
+            "novel class": str(name),
+            "rows": rows,
+            "share": share_text(rows / len(model.labels_)),
+        }
         if agreement is not None:
-            record["agreement of the best candidates"] = round(float(agreement[i]), 2)
+            record["agreement of the best candidates"] = share_text(float(agreement[i]))
         records.append(record)
     return records
 
@@ -66,7 +71,8 @@ def _about_known_rows(model: Any) -> list[str]:
     if share is None:
         return []
     low, high = share.interval
-    return [f"Of the unlabelled rows, about {float(share):.0%} ({low:.0%} to {high:.0%}) are of known classes."]
+    about, between = share_text(float(share)), f"{share_text(low)} to {share_text(high)}"
+    return [f"Of the unlabelled rows, about {about} ({between}) are of known classes."]
 
 
 def _doubts(reasons: list[str]) -> Html | None:

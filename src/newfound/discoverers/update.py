@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clustering.centroids import class_means
-from newfound.counting import counted
+from newfound.counting import counted, share_text
 from newfound.discoverers.fitted import Codes, Floats
 from newfound.discoverers.naming import plain
 from newfound.errors import ModelFileError
@@ -102,7 +102,7 @@ class Update:
     def _headline(self) -> str:
         n_new = len(self.new_classes)
         found = counted(n_new, "new class", "new classes") if n_new else "no new class"
-        rows, share = counted(self.n_rows, "row"), f"{self.share_unexplained:.1%}"
+        rows, share = counted(self.n_rows, "row"), share_text(self.share_unexplained)
         return f"Batch {self.batch}: {rows}, {found}, {share} of the rows fit no class."
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from newfound.counting import share_text
 from newfound.discoverers.fitted import Codes, Discovery, Floats
 from newfound.discoverers.preparation import Preparation
 from newfound.selection.judgement import doubts_of_the_numbers
@@ -91,4 +92,4 @@ def _doubts_of_the_rows(discovery: Discovery, rows: Floats, n_known: int) -> Ite
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     share = float((discovery.state.proba(some).argmax(axis=1) < n_known).mean())
     if share > _MANY:
-        yield f"{share:.0%} of the unlabelled rows look like known classes"
+        yield f"{share_text(share)} of the unlabelled rows look like known classes"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.counting import counted
+from newfound.counting import counted, share_text
 from newfound.deadline import NEVER, Deadline
 from newfound.discoverers.reading import Reading
 from newfound.errors import InputError
@@ -22,7 +22,7 @@ from newfound.explanation.rules import MakingRows, find_rules, score_rules
 from newfound.explanation.sampling import Rows, draw, draw_of_each, halves
 from newfound.explanation.screening import telling_columns
 from newfound.explanation.stability import StabilitySource, bootstrap_stability, has_members, member_stability
-from newfound.explanation.wording import class_name, share_text
+from newfound.explanation.wording import class_name
 from newfound.parameters import check_integer, pick_generator
 from newfound.tables import Table
 from newfound.tables.sampling import sample

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from newfound.counting import share_text
 from newfound.explanation.columns import ExplainedColumn, ExplainedTable, Floats
-from newfound.explanation.wording import date_text, number_text, plain_value, share_text, time_text
+from newfound.explanation.wording import date_text, number_text, plain_value, time_text
 from newfound.tables import Kind
 
 _SMALLEST_EFFECT = 0.05  # what is less is no difference to speak of

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from newfound.counting import counted
-from newfound.explanation.wording import class_name, share_text, shortened
+from newfound.counting import counted, share_text
+from newfound.explanation.wording import class_name, shortened
 from newfound.markup import Html, inline, tag
 from newfound.plain import printable
 

@@ -43,22 +43,6 @@ def exact_text(number: float) -> str:
     return str(int(number)) if number == floor(number) and abs(number) < 1e15 else repr(float(number))
 
 
-def share_text(share: float) -> str:
-    """Return a share in percent; never "0 %" or "100 %" for what is not quite that.
-
-    Examples
-    --------
-    >>> share_text(0.5), share_text(0.9999), share_text(0.001), share_text(0.0)
-    ('50 %', '>99 %', '<1 %', '0 %')
-    """
-    percent = round(100 * share)
-    if percent == 100 and share < 1:
-        return ">99 %"
-    if percent == 0 and share > 0:
-        return "<1 %"
-    return f"{percent} %"
-
-
 def shortened(text: str, longest: int = _LONGEST) -> str:
     """Cut a text that is too long, with three dots at its end."""
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import share_text
 from newfound.discoverers.reading import Reading
 from newfound.explanation.columns import ExplainedColumn, view_columns
-from newfound.explanation.wording import date_text, number_text, share_text, shortened, time_text
+from newfound.explanation.wording import date_text, number_text, shortened, time_text
 from newfound.markup import Html, tag
 from newfound.reporting.figures import draw_shift
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import share_text
 from newfound.discoverers.reading import Reading
-from newfound.explanation.wording import class_name, share_text
+from newfound.explanation.wording import class_name
 from newfound.tables import Labels, read_labels
 
 Codes = NDArray[np.int64]

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from newfound.counting import counted
-from newfound.explanation.wording import class_name, number_text, share_text, shortened
+from newfound.counting import counted, share_text
+from newfound.explanation.wording import class_name, number_text, shortened
 
 _HIGH, _FAIR = 0.85, 0.6  # explanations warn below the latter
 MISSING = "missing"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import share_text
 from newfound.selection.chooser import N_BEST
 from newfound.selection.hidden_classes import FEWEST_KNOWN
 from newfound.selection.learned_chooser import LearnedChoice
@@ -109,8 +110,8 @@ def judge_learned(choice: LearnedChoice, found: Codes, compared: DiscoveryTask, 
     if holds_holes(found[None], compared.rows, compared.layout, compared.n_novel)[0]:
         weaknesses.append("a novel class consists almost only of rows in which one column is empty")
     if confidence < _UNSURE:
-        told = "the chance that more than four in five rows are right is only"
-        weaknesses.append(f"{told} {confidence:.0%}, judged by synthetic tables")
+        told = "the chance that more than four in five rows are right is"
+        weaknesses.append(f"{told} {share_text(confidence)}, judged by synthetic tables")
     if trained < _ENOUGH_TRAINING:
         weaknesses.append(_ENDED_EARLY)
     return Judgement(confidence, choice.jury.class_confidence(found), weaknesses)
@@ -154,9 +155,10 @@ def _doubts_of_the_choice(ranking: Ranking, n_known: int, confidence: float) -> 
     ):
         yield "the known classes say little about how the novel ones differ"
     if evidence.n_folds and ranking.within < evidence.within - _LESS_APART:
+        here, there = share_text(ranking.within), share_text(evidence.within)
         yield (
-            f"the novel classes are less apart than the known ones ({ranking.within:.0%} of the nearest rows are of "
-            f"the same class, {evidence.within:.0%} for known classes), and may cut through larger ones"
+            f"the novel classes are less apart than the known ones ({here} of the nearest rows are of the same class, "
+            f"{there} for known classes), and may cut through larger ones"
         )
     if ranking.is_holes:
         yield "a novel class consists almost only of rows in which one column is empty"

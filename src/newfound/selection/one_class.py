@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.counting import share_text
 from newfound.selection.parting import Parting
 
 Floats = NDArray[np.float64]
@@ -92,6 +93,6 @@ def doubts_of_one(n_classes: int, interval: tuple[int, int], probability: Floats
         likely = "" if low == high else f", {low} to {high} are plausible"
         doubts.append(
             f"there may be more than one novel class{likely}; "
-            f"the probability that it is only one is {probability[0]:.0%}"
+            f"the probability that it is only one is {share_text(float(probability[0]))}"
         )
     return doubts
