@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newfound.cli.output import Output, printable
+from newfound.cli.output import Output, folded, printable
 from newfound.errors import LABELS, TABLE, InputError, Message, TrainingInterrupted, warn_user
 from newfound.tables.cells import kind_setting
 
@@ -83,3 +83,30 @@ def test_progress_never_reaches_standard_output(capsys: pytest.CaptureFixture[st
         print("the bar")
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("", "the bar\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("short", ["short"]),
+        ("a sentence that does not fit", ["a sentence that", "does not fit"]),
+        ("- a bullet that does not fit", ["- a bullet that", "  does not fit"]),
+        ("  file  what it is good for", ["  file  what it is", "        good for"]),
+        ("    far inside and too long", ["    far inside and", "    too long"]),
+        ("aVeryLongNameOfSomeFile.csv", ["aVeryLongNameOfSomeFile.csv"]),
+    ],
+)
+def test_lines_are_folded_between_words(line: str, shown: list[str]) -> None:
+    assert folded(line, 19).split("\n") == shown
+
+
+def test_only_a_terminal_gets_folded_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    long = "word " * 60 + "end"
+    Output().say(long)
+    assert capsys.readouterr().out == long + "\n"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    Output().say(long)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 5
+    assert max(map(len, lines)) <= 40

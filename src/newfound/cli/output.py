@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
+import shutil
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +21,8 @@ from newfound.cli.wording import in_words, retold
 from newfound.deadline import NEVER, Deadline
 from newfound.errors import InputError, Message, TrainingInterrupted
 from newfound.plain import printable, printable_json
+
+_BEGINNING = re.compile(r"\s*(?:- |\S+\s{2,})?")  # of a bullet, or the first column of a list
 
 
 class Output:
@@ -52,12 +57,12 @@ class Output:
             if text not in self.notes:
                 self.notes.append(text)
                 if aloud and not self.as_json:
-                    typer.echo(f"note: {text}", err=True)
+                    typer.echo(_for_people(f"note: {text}", sys.stderr), err=True)
 
     def say(self, *lines: str) -> None:
         """Print sentences for people, each on a line of its own whatever names are in it."""
         if not self.as_json:
-            typer.echo("\n".join(printable(line) for line in lines))
+            typer.echo("\n".join(_for_people(printable(line), sys.stdout) for line in lines))
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: Sequence[str] = ()) -> None:
         """Print a table for people; columns named in ``numbers`` are flush right."""
@@ -202,6 +207,35 @@ class _Announcing:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def _for_people(line: str, stream: Any) -> str:
+    """Fold a line that is longer than the terminal; files and other programs get it whole."""
+    return folded(line, shutil.get_terminal_size().columns) if stream.isatty() else line
+
+
+def folded(line: str, width: int) -> str:
+    """Break a long line between words; what follows stands below the text of a bullet or of a list's second column.
+
+    Examples
+    --------
+    >>> print(folded("- The number of classes is uncertain.", 24))
+    - The number of classes
+      is uncertain.
+    """
+    if len(line) <= width:
+        return line
+    beginning = _BEGINNING.match(line)
+    start = beginning.group() if beginning and len(beginning.group()) < width / 2 else ""
+    below = " " * len(start)
+    return textwrap.fill(
+        line[len(start) :],
+        width,
+        initial_indent=start,
+        subsequent_indent=below,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def to_json(content: Mapping[str, Any], *, ensure_ascii: bool = True) -> str:
