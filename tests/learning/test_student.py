@@ -74,5 +74,5 @@ def test_ctrl_c_ends_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.warns(TrainingInterrupted) as told:
         parameters, progress = _train(2, training_steps=1_000_000)
     assert len(told) == 1
-    assert len(progress.history) == 1
+    assert len(progress.history) <= 1, "what all members have done; a thread that was slower has done less"
     assert all(len(parameter) == 3 for parameter in parameters.values()), "no member is lost"
