@@ -46,7 +46,7 @@ _COLUMNS = (3, 5, 8, 12, 18, 28, 45, 70, 110)
 _ODDS = (0.06, 0.13, 0.18, 0.18, 0.16, 0.13, 0.08, 0.05, 0.03)
 _PAUSE = 30.0
 _TASKS_IN_FILE = 2_000
-N_VIEWS = 1  # a second one gained nothing
+N_VIEWS = 1  # AutoDiscoverer has two; tasks of one are made in half of the time
 Plan = Mapping[str, tuple[str, ...]]
 """Spaces, and the methods that cut them."""
 EVERYTHING: Plan = dict.fromkeys(SPACES, METHODS)

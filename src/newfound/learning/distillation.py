@@ -101,7 +101,7 @@ def distil(
     decoder = PackedLinear(streams.n_members, network.n_latent, rows.shape[1], streams).to(rows.device)
     views = _NearViews(rows, neighbours, streams)
     parameters = [*network.parameters(), *decoder.parameters()]
-    weights = torch.bincount(partition[partition >= 0]).clamp(min=1).rsqrt() if settings.levelled else None
+    class_weights = torch.bincount(partition[partition >= 0]).clamp(min=1).rsqrt() if settings.levelled else None
     network.train()
 
     def imitate(index: Tensor) -> dict[str, Tensor]:
@@ -116,9 +116,9 @@ def distil(
             unlabelled = index[:, batches.n_labelled :]
             of_unlabelled = latent[:, batches.n_labelled :]
             classes = _picked(partition, unlabelled)
-            counts = None if weights is None else weights[classes]
+            of_rows = None if class_weights is None else class_weights[classes]
             logits = network.clustering(of_unlabelled)
-            losses["imitation"] = classification_loss(logits, classes, settings.smoothing, counts)
+            losses["imitation"] = classification_loss(logits, classes, settings.smoothing, of_rows)
         return losses
 
     def refine(index: Tensor) -> dict[str, Tensor]:

@@ -221,8 +221,6 @@ class StudentTrainer(PackedTrainer):
             alone.tells_of_interruption = threading.current_thread() is caller  # which Ctrl-C reaches
             parameters, progress = super(StudentTrainer, alone).train_members(task, seeds[part])
             packs[part.start] = parameters, progress
-            if len(progress.history) < alone.n_epochs:
-                self._stopped.set()
 
         bounds = [len(seeds) * place // n_packs for place in range(n_packs + 1)]
         in_parallel(train, [slice(*pair) for pair in itertools.pairwise(bounds)])
@@ -244,7 +242,11 @@ class StudentTrainer(PackedTrainer):
         n_products = sum(parameter.numel() for parameter in network.parameters())
         to_predict = self.lesson.n_rows * n_products * _SECONDS_A_PRECISE_PRODUCT
         settings = replace(settings, deadline=settings.deadline.before(to_predict))
-        distil(network, rows, neighbours, codes, partition, settings, streams, progress)
+        try:
+            distil(network, rows, neighbours, codes, partition, settings, streams, progress)
+        except KeyboardInterrupt:
+            self._stopped.set()  # for packs in other threads, which Ctrl-C does not reach
+            raise
 
     def _distillation_settings(self) -> DistillationSettings:
         assert self.lesson is not None
