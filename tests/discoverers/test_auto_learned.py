@@ -16,7 +16,7 @@ from newfound.discoverers.auto import _enough_steps
 from newfound.incontext import look
 from newfound.metrics import clustering_accuracy
 from newfound.records import Records
-from newfound.selection import learned_chooser
+from newfound.selection import learned_chooser, looking
 from newfound.selection.candidates import CONSENSUS, PAIRS
 from newfound.selection.learned_chooser import LearnedChooser
 from newfound.selection.selector import load_selector
@@ -101,7 +101,7 @@ def test_other_tables_are_left_to_others(why: str, monkeypatch: pytest.MonkeyPat
     X, y, _ = blobs()
     monkeypatch.setattr(look, "_FEWEST_ROWS", 80 if why == "many rows" else 400)
     monkeypatch.setattr(look, "_MOST_ROWS", 80 if why == "many rows" else 400)
-    monkeypatch.setattr(learned_chooser, "MAX_CLASSES", 5 if why == "many known classes" else 64)
+    monkeypatch.setattr(looking, "MAX_CLASSES", 5 if why == "many known classes" else 64)
     rng = np.random.RandomState(0)
     task = task_of(X, y, 1 if why == "one class" else 3)
     assert LearnedChooser(CPU, 0, NEVER).choose(task, rng) is None

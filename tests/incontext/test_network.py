@@ -20,6 +20,7 @@ from newfound.incontext import (
     prepare,
 )
 from newfound.incontext.context import MAX_CLASSES, MAX_LEVELS
+from newfound.incontext.network import _numbers_of_groups
 
 SHAPE = NetworkShape(cell_width=32, inducing=8, row_heads=4, plan="ccrcr")
 ROWS = 40
@@ -193,6 +194,24 @@ def test_odd_tables_have_finite_answers(kind: str) -> None:
     assert output.embedding.isfinite().all()
     assert output.novelty.isfinite().all()
     assert output.n_novel.isfinite().all()
+
+
+@pytest.mark.parametrize("k", [2, 5, 12])
+def test_groups_that_are_apart_are_counted(k: int) -> None:
+    embedding = torch.eye(16)[torch.arange(120) % k][None]
+    chance = torch.ones(1, 120)
+    groups = _numbers_of_groups(embedding, torch.tensor(60.0), torch.tensor(-30.0), chance, chance)
+    assert len(groups) == 14
+    torch.testing.assert_close(torch.cat(groups), torch.full((14,), float(k)), atol=0.01, rtol=0)
+
+
+def test_a_table_alone_is_counted_without_its_labelled_rows() -> None:
+    """That saves time, and changes nothing."""
+    context, draws = make_context()
+    for table in range(2):
+        one = Context(*(getattr(context, name)[table : table + 1] for name in context.__dataclass_fields__))
+        names = Draws(*(getattr(draws, name)[table : table + 1] for name in draws.__dataclass_fields__))
+        assert_near(answer(one, names).n_novel, answer(context, draws).n_novel[table : table + 1])
 
 
 def test_weights_fit_the_wheel() -> None:

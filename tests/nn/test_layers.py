@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from newfound.nn import MemberStreams, PackedBatchNorm, PackedDropout, PackedLinear, PackedMLP, UnitLength
+from newfound.nn.layers import _DeviceProduct
 from tests.oracles import layers as oracle
 
 SIZES = st.integers(1, 6)
@@ -33,6 +34,15 @@ def test_linear_equals_torch_linear_of_each_member(n_members: int, rows: int, n_
         torch.testing.assert_close(x.grad[m], x_alone.grad)  # type: ignore[index]
         torch.testing.assert_close(layer.weight.grad[m].T, alone.weight.grad)  # type: ignore[index]
         torch.testing.assert_close(layer.bias.grad[m, 0], alone.bias.grad)  # type: ignore[index]
+
+
+def test_the_gradients_of_products_on_a_device_are_right() -> None:
+    parts = [normal(*shape, seed=seed).requires_grad_() for seed, shape in enumerate([(3, 1, 5), (3, 7, 4), (3, 4, 5)])]
+    assert torch.autograd.gradcheck(_DeviceProduct.apply, parts)
+    fixed = parts[1].detach()
+    _DeviceProduct.apply(parts[0], fixed, parts[2]).sum().backward()  # type: ignore[no-untyped-call]
+    assert fixed.grad is None
+    torch.testing.assert_close(parts[0].grad, torch.full((3, 1, 5), 7.0, dtype=torch.float64))
 
 
 def test_initial_weights_are_uniform_within_one_over_the_root_of_the_inputs() -> None:

@@ -11,8 +11,9 @@ from sklearn.metrics import normalized_mutual_info_score
 from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
 from newfound.deadline import Deadline
+from newfound.metrics import clustering_accuracy
 from newfound.selection import portfolio as module
-from newfound.selection.portfolio import Portfolio, build_portfolio, normalised_information
+from newfound.selection.portfolio import NETWORK, Portfolio, build_portfolio, normalised_information
 from newfound.tables import Layout
 from tests.oracles import partitions as oracle
 from tests.selection.made_up import LAYOUT, N_NOVEL, rng, table
@@ -49,6 +50,14 @@ def test_every_candidate_is_scored(portfolio: Portfolio) -> None:
     assert ((portfolio.within >= 0) & (portfolio.within <= 1)).all()
     agreement = portfolio.agreement(rng())
     assert ((agreement > 0) & (agreement <= 1)).all()
+
+
+def test_the_network_is_a_candidate_where_rows_are_labelled(portfolio: Portfolio) -> None:
+    rows, codes, truth = table()
+    assert portfolio.names[-1] == NETWORK
+    assert clustering_accuracy(truth[codes < 0], portfolio.partitions[-1]) > 0.95
+    blind = build_portfolio(rows, np.full(len(codes), -1), LAYOUT, N_NOVEL, rng())
+    assert NETWORK not in blind.names
 
 
 def test_scores_are_means_over_the_graphs_of_all_representations() -> None:

@@ -12,7 +12,7 @@ from newfound.metrics import clustering_accuracy
 from newfound.records import Records
 from newfound.selection import ranking as module
 from newfound.selection.evidence import Evidence, gather_evidence
-from newfound.selection.portfolio import Portfolio, build_portfolio
+from newfound.selection.portfolio import NETWORK, Portfolio, build_portfolio
 from newfound.selection.ranking import Ranking, rank, remake
 from newfound.tables.sampling import sample_of_each
 from tests.selection.made_up import LAYOUT, N_KNOWN, N_NOVEL, lopsided, made, rng, table
@@ -117,6 +117,23 @@ def test_the_choice_is_made_anew_with_more_rows(trust: float) -> None:
     choice = rank(build_portfolio(rows[few], codes[few], LAYOUT, N_NOVEL, rng()), evidence, rng())
     shared = np.searchsorted(np.flatnonzero(codes < 0), few[codes[few] < 0])
     partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
+    assert clustering_accuracy(truth[codes < 0], partition) > 0.95
+
+
+@pytest.mark.parametrize("trust", [0.0, 1.0])
+def test_what_the_network_found_is_told_to_the_other_rows(trust: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, codes, truth = table(n_each=40)
+    few = sample_of_each(codes, 60, rng())
+    seen = few[codes[few] < 0]
+    swapped = (truth[seen] - N_KNOWN + 1) % N_NOVEL
+    names = [NETWORK, ("columns", "k-means")]
+    partitions = np.stack([swapped, np.arange(len(seen)) % N_NOVEL])
+    evidence = Evidence(8, trust_in_information=trust)
+    choice = Ranking(partitions, names, np.zeros(2), 1.0, False, False, evidence, Records())
+    monkeypatch.setattr(module, "_ALIKE", 2.0)  # nothing is like it
+    shared = np.searchsorted(np.flatnonzero(codes < 0), seen)
+    partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
+    np.testing.assert_array_equal(partition[shared], swapped)
     assert clustering_accuracy(truth[codes < 0], partition) > 0.95
 
 

@@ -56,6 +56,14 @@ def learn_selector(context: typer.Context) -> None:
     main(context.args)
 
 
+@pretrain.command("study", context_settings=_PASSED_ON)
+def study_prior(context: typer.Context) -> None:
+    """Train small networks without one family of the prior each, and judge them; --help shows the options."""
+    from newfound_lab.pretrain.study import main
+
+    main(context.args)
+
+
 @pretrain.command("curves")
 def draw_curves(
     folder: Annotated[Path, typer.Argument(help="Folder with log.jsonl and validation.jsonl.")],

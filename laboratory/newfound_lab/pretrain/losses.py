@@ -10,8 +10,9 @@ from torch.nn import functional
 
 from newfound.incontext import ALL_NOVEL, NetworkOutput
 from newfound_lab.prior import Tasks
+from newfound_lab.prior.source import CLASSES
 
-WEIGHTS = {"pairs": 1.0, "contrast": 0.25, "known": 0.3, "novelty": 0.4, "count": 0.1}
+WEIGHTS = {"pairs": 1.0, "contrast": 0.25, "centres": 0.25, "known": 0.3, "novelty": 0.4, "count": 0.15}
 _LABELLED_PAIRS = 0.3  # weight of a pair of which one row is labelled
 _TEMPERATURE = 0.1
 
@@ -20,7 +21,7 @@ PairLosses = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Te
 
 
 def losses(output: NetworkOutput, tasks: Tasks, pairs: PairLosses | None = None) -> dict[str, Tensor]:
-    """Losses of a batch, each a scalar: see `pair_losses`, `known_loss`, `novelty_loss`.
+    """Losses of a batch, each a scalar: see `pair_losses`, `centre_loss`, `known_loss`, `novelty_loss`.
 
     Parameters
     ----------
@@ -40,6 +41,7 @@ def losses(output: NetworkOutput, tasks: Tasks, pairs: PairLosses | None = None)
     parts = {
         "pairs": together,
         "contrast": contrast,
+        "centres": centre_loss(output.embedding, tasks.classes, labelled),
         "known": known_loss(output.known, tasks, labelled),
         "novelty": novelty_loss(output.novelty, tasks, labelled),
         "count": functional.cross_entropy(output.n_novel, tasks.n_novel.clamp(max=output.n_novel.shape[1] - 1)),
@@ -92,6 +94,39 @@ def pair_losses(
     return 0.5 * entropy.mean(), contrast.mean()
 
 
+def centre_loss(embedding: Tensor, classes: Tensor, labelled: Tensor) -> Tensor:
+    """Cross entropy of the class by distances to the centres of the classes, over unlabelled rows.
+
+    This is what k-means goes by. A row does not count towards the centre of its own class.
+
+    Parameters
+    ----------
+    embedding : Tensor of shape (B, N, E)
+        Vectors of length 1.
+    classes : Tensor of shape (B, N)
+    labelled : Tensor of shape (B, N), bool
+
+    Returns
+    -------
+    Tensor of shape ()
+    """
+    free = (~labelled).float()
+    member = functional.one_hot(classes, CLASSES).float() * free[..., None]
+    count = member.sum(1)
+    centres = member.transpose(1, 2) @ embedding / count.clamp(min=1)[..., None]
+    square, product = centres.square().sum(2)[:, None], embedding @ centres.transpose(1, 2)
+    # The centre without the row itself, of (n * centre - row) / (n - 1): both terms follow from those above.
+    n = count[:, None]
+    rest = (n - 1).clamp(min=1)
+    own_square = (n.square() * square - 2 * n * product + 1) / rest.square()
+    own_product = (n * product - 1) / rest
+    distance = torch.where(member > 0, own_square - 2 * own_product, square - 2 * product)
+    logits = (-distance / (2 * _TEMPERATURE)).masked_fill(count[:, None] < 2, -1e4)
+    each = functional.cross_entropy(logits.flatten(0, 1), classes.flatten(), reduction="none").view_as(free)
+    weight = free * (count.gather(1, classes) >= 2) * count.gather(1, classes).clamp(min=1).rsqrt()
+    return _mean_over_tables(each, weight)
+
+
 def known_loss(logits: Tensor, tasks: Tasks, labelled: Tensor) -> Tensor:
     """Cross entropy of the known class, over unlabelled rows of known classes."""
     rows = (~labelled & ~tasks.novel).float()
@@ -107,8 +142,8 @@ def novelty_loss(logits: Tensor, tasks: Tasks, labelled: Tensor) -> Tensor:
     return _mean_over_tables(each, rows)
 
 
-def _mean_over_tables(each: Tensor, rows: Tensor) -> Tensor:
-    """Mean over the marked rows of each table, then over the tables that have any."""
-    count = rows.sum(1)
-    means = (each * rows).sum(1) / count.clamp(min=1)
+def _mean_over_tables(each: Tensor, weight: Tensor) -> Tensor:
+    """Weighted mean over the rows of each table, then the mean over the tables that have any row of weight."""
+    count = weight.sum(1)
+    means = (each * weight).sum(1) / count.clamp(min=1e-3)
     return means.sum() / (count > 0).sum().clamp(min=1)

@@ -40,8 +40,9 @@ from newfound_lab.pretrain.losses import PairLosses, losses, pair_losses
 from newfound_lab.pretrain.optimiser import make_optimisers
 from newfound_lab.prior import PRIOR_VERSION, Tasks, sample_tasks
 from newfound_lab.prior.source import Source
+from newfound_lab.prior.tasks import FAMILIES
 
-ROWS = {128: 0.12, 256: 0.26, 512: 0.32, 1024: 0.24, 2048: 0.06}
+ROWS = {64: 0.05, 128: 0.11, 256: 0.22, 512: 0.32, 1024: 0.24, 2048: 0.06}
 COLUMNS = {3: 0.04, 5: 0.1, 8: 0.15, 12: 0.15, 18: 0.15, 28: 0.13, 40: 0.09, 56: 0.07, 100: 0.07, 200: 0.05}
 _LOG_EVERY = 100
 
@@ -62,6 +63,8 @@ class Settings:
         Rows of all tables of a step; attention on a GPU takes at most 65,535 sequences.
     average : float
         How much of the running mean of the weights a step leaves.
+    without : str
+        A family of the prior that is left out.
     seed : int
     """
 
@@ -71,6 +74,7 @@ class Settings:
     cells: int = 520_000
     most_rows: int = 60_000
     average: float = 0.999
+    without: str = ""
     seed: int = 0
 
 
@@ -86,7 +90,8 @@ def draw_step(seed: int, step: int, settings: Settings, device: torch.device) ->
     """Draw the tasks of a step and their random vectors."""
     source = Source(seed * 100_000_007 + step, device)
     batch, rows, columns = draw_size(source, settings)
-    tasks = sample_tasks(source, batch, rows, columns)
+    weights = {name: entry.weight for name, entry in FAMILIES.items() if name != settings.without}
+    tasks = sample_tasks(source, batch, rows, columns, weights=weights)
     levels = torch.where(tasks.context.categorical, tasks.context.values.amax(1).long() + 1, 1)
     return tasks, Draws.draw(batch, columns, source.generator, n_levels=levels)
 
@@ -263,6 +268,7 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(given)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every size, which takes longer than a step
+    torch.set_float32_matmul_precision("high")  # for the answers, which are not in half precision
     torch.manual_seed(arguments.seed)
     network = InContextNetwork(NetworkShape(plan=arguments.plan)).to(device)
     trainer = Trainer(network, Settings(lr=arguments.rate, cells=arguments.cells, seed=arguments.seed))

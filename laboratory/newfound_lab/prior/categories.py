@@ -72,7 +72,8 @@ def latent_classes(source: Source, batch: int, rows: int, columns: int) -> Table
     """Each class has its own distribution over the levels of each column, which are independent within a class.
 
     Symptoms, votes, features of animals. Levels may be two throughout or many with long tails; some columns say
-    nothing about the class, and some follow a grouping that is no class.
+    nothing about the class, and some follow a grouping that is no class. In some tables each class is a pattern with
+    mistakes.
     """
     count = number_of_classes(source, batch, rows)
     classes = draw_codes(source, class_weights(source, count), rows)
@@ -98,4 +99,27 @@ def latent_classes(source: Source, batch: int, rows: int, columns: int) -> Table
     gumbel = -(-source.uniform(batch, rows, columns, _LEVELS).clamp(1e-6, 1 - 1e-6).log()).log()
     logits = base + shown(own, classes) + shown(other, nuisance) + gumbel
     codes = logits.masked_fill(~allowed[:, None], -1e4).argmax(3)
+    codes = torch.where(source.chance(0.3, batch, 1, 1), _templates(source, classes, levels), codes)
     return _finish(source, codes, classes)
+
+
+def _templates(source: Source, classes: Tensor, levels: Tensor) -> Tensor:
+    """Give each class a pattern of levels that its rows repeat, apart from cells that went wrong; (B, N, D).
+
+    Displays, fault codes, checklists: no cell says much, and all of them together nearly everything.
+
+    Parameters
+    ----------
+    source : Source
+    classes : Tensor of shape (B, N)
+    levels : Tensor of shape (B, D)
+        Levels of each column.
+    """
+    batch, columns = levels.shape
+    rows = classes.shape[1]
+    usual = (source.uniform(batch, 1, columns) * levels[:, None]).long()
+    own = (source.uniform(batch, CLASSES, columns) * levels[:, None]).long()
+    altered = source.chance(0.15 + 0.75 * source.uniform(batch, 1, 1), batch, CLASSES, columns)
+    wrong = source.chance(0.35 * source.uniform(batch, 1, 1), batch, rows, columns)
+    anything = (source.uniform(batch, rows, columns) * levels[:, None]).long()
+    return torch.where(wrong, anything, take(torch.where(altered, own, usual), classes))

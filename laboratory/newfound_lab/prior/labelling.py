@@ -12,6 +12,7 @@ from newfound_lab.prior.source import CLASSES, Source, ranks
 from newfound_lab.prior.table import Tables
 
 _FEW = 3  # a novel class of fewer rows is not counted
+_SMALL_SHARES = 0.45  # of the tasks have few known classes
 
 
 class Labelled(NamedTuple):
@@ -39,7 +40,7 @@ def count_rows(classes: Tensor, rows: Tensor) -> Tensor:
 def label(source: Source, tables: Tables, rows: int) -> Labelled:
     """Choose known classes, labelled rows, and ``rows`` of the rows.
 
-    A fifth to four fifths of the classes are known. In pure tasks all their rows are labelled, down to three a class;
+    A tenth to 85 % of the classes are known. In pure tasks all their rows are labelled, down to three a class;
     in mixed ones up to nine tenths of them are among the unlabelled rows. Some tasks have nothing novel. In some, the
     labelled rows are no fair sample of their class.
     """
@@ -85,12 +86,22 @@ def _name_classes(source: Source, tables: Tables) -> tuple[Tensor, Tensor, Tenso
     present = count_rows(classes, everyone) > 0
     order = source.uniform(batch, CLASSES).masked_fill(~present, 2.0).argsort(1).argsort(1)
     count = present.sum(1)
-    share = source.uniform(batch, low=0.2, high=0.8)
+    share = _known_shares(source, batch)
     n_known = torch.maximum((share * count).round(), torch.where(source.chance(0.93, batch), 2, 1))
     at_most = count - torch.where(source.chance(0.75, batch) & (count > 3), 2, 1)  # one novel class teaches little
     n_known = torch.minimum(n_known, at_most).clamp(min=1)
     nothing_novel = source.chance(0.06, batch)
     return order.gather(1, classes), torch.where(nothing_novel, count, n_known), nothing_novel
+
+
+def _known_shares(source: Source, batch: int) -> Tensor:
+    """Draw shares of known classes, often small ones; (B,).
+
+    With even shares, two known classes would go with one or two novel ones nearly always, and a network would count by
+    that instead of by the rows.
+    """
+    anywhere, small = source.uniform(batch, low=0.1, high=0.85), source.uniform(batch, low=0.1, high=0.3)
+    return torch.where(source.chance(_SMALL_SHARES, batch), small, anywhere)
 
 
 def _shift(source: Source, values: Tensor, labelled: Tensor, allowed: Tensor) -> Tensor:

@@ -89,7 +89,7 @@ def number_of_classes(source: Source, batch: int, rows: int) -> Tensor:
     """Numbers of classes, mostly few, at most 40 and a tenth of the rows; (B,)."""
     most = max(3, min(CLASSES, rows // 10))
     spread = 2 + (source.uniform(batch) ** 2.2 * (most - 1)).long()
-    few = torch.where(source.chance(0.04, batch), 2, source.integers(3, min(12, most), batch))
+    few = torch.where(source.chance(0.04, batch), 2, source.integers(3, min(14, most), batch))
     return torch.where(source.chance(0.65, batch), few, spread.clamp(min=3)).clamp(max=most)
 
 

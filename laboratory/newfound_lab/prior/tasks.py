@@ -18,7 +18,7 @@ from newfound_lab.prior.source import Source
 from newfound_lab.prior.table import Tables, join
 from newfound_lab.prior.wide import curves, images, low_rank, sheets
 
-PRIOR_VERSION = 2  # raise it with every change of what is drawn
+PRIOR_VERSION = 3  # raise it with every change of what is drawn
 
 Family = Callable[[Source, int, int, int], Tables]
 

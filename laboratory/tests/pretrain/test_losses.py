@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional
 
 from newfound.incontext import NetworkOutput
-from newfound_lab.pretrain.losses import WEIGHTS, losses, pair_losses
+from newfound_lab.pretrain.losses import WEIGHTS, centre_loss, losses, pair_losses
 from newfound_lab.prior import Tasks, sample_tasks
 from newfound_lab.prior.source import Source
 
@@ -55,6 +55,27 @@ def test_small_classes_count() -> None:
         pair_losses(merged, SCALE, BIAS, classes, labelled)[0]
         > pair_losses(good, SCALE, BIAS, classes, labelled)[0] + 0.1
     )
+
+
+def test_centres_leave_the_row_itself_out() -> None:
+    """An oracle in loops: distances to the mean of each class, and to that of the other rows of the own class."""
+    torch.manual_seed(0)
+    classes, labelled = torch.randint(0, 4, (1, 30)), torch.rand(1, 30) < 0.3
+    vectors = functional.normalize(torch.randn(1, 30, 6), dim=2)
+    free = [row for row in range(30) if not labelled[0, row]]
+    total, weights = 0.0, 0.0
+    for row in free:
+        logits = []
+        for name in range(4):
+            others = [place for place in free if classes[0, place] == name and place != row]
+            distance = (vectors[0, others].mean(0) - vectors[0, row]).square().sum()
+            logits.append(-distance / 0.2)
+        own = classes[0, row]
+        weight = sum(int(classes[0, place] == own) for place in free) ** -0.5
+        total += weight * float(functional.cross_entropy(torch.stack(logits), own))
+        weights += weight
+    assert min(sum(int(classes[0, place] == name) for place in free) for name in range(4)) >= 2
+    torch.testing.assert_close(centre_loss(vectors, classes, labelled), torch.tensor(total / weights))
 
 
 def test_only_one_class_is_finite() -> None:

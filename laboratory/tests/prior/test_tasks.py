@@ -63,6 +63,15 @@ def test_variety() -> None:
     assert tasks.context.missing.any()
 
 
+def test_few_known_classes_are_no_sign_of_few_novel_ones() -> None:
+    tasks = sample_tasks(Source(4), 400, 300, 8, parts=16)
+    n_known = torch.tensor([len(labels[labels >= 0].unique()) for labels in tasks.context.labels])
+    beside_two = tasks.n_novel[n_known == 2]
+    assert len(beside_two) > 50
+    assert (beside_two >= 5).float().mean() > 0.2
+    assert (beside_two <= 2).float().mean() > 0.1
+
+
 def test_same_seed_same_tasks() -> None:
     first, other = (sample_tasks(Source(5), 8, 60, 6) for _ in range(2))
     assert torch.equal(first.context.values, other.context.values)

@@ -52,9 +52,10 @@ class AutoDiscoverer(NetworkDiscoverer):
 
     On small tables there are sixteen candidates. They use the vectors of a network that was trained on synthetic tables
     (see `InContextDiscoverer`), and simpler distances. A selector, trained on synthetic tasks, says which candidate is
-    best and how likely it is right. Tables with more than about 2,000 unlabelled rows of 20 columns, or 900 of 60, are
-    too large for that. They get a hundred candidates, which are compared by how well they find known classes that are
-    hidden on purpose, and by the structure of the unlabelled rows.
+    best and how likely it is right. Of tables with more than about 2,000 unlabelled rows of 20 columns, or 900 of 60,
+    the network sees too small a part for that. They get a hundred candidates, one of them by the network. These are
+    compared by how well they find known classes that are hidden on purpose, and by the structure of the unlabelled
+    rows.
 
     Parameters
     ----------

@@ -32,8 +32,7 @@ from newfound.registry import needs_known_classes
 from newfound.routing import Forest, KnownShare
 from newfound.routing.calibration import at_temperature, fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
-from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
-from newfound.selection.source_columns import SourceColumns
+from newfound.selection.n_classes import NClassesEstimate
 from newfound.selection.space import ENCODINGS, Space
 from newfound.tables import TableEncoder, all_classes, as_table, read_labels
 from newfound.tables.frame import chunks
@@ -297,12 +296,6 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         raise NotImplementedError
 
     # ---- what subclasses may add
-
-    def _estimate_n_novel(
-        self, task: DiscoveryTask, columns: SourceColumns, random_state: Any, deadline: Deadline
-    ) -> NClassesEstimate:
-        """Estimate the number of novel classes of a task with unlabelled rows, where none was given."""
-        return estimate_from_rows(task.rows, task.codes, random_state, columns=columns, deadline=deadline)
 
     def _discover(self, prepared: Preparation) -> Discovery:
         """Find the novel classes, and fit the temperature to rows that were held out of it."""

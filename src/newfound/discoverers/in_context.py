@@ -10,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clustering.centroids import centroid_proba, fit_centroids
-from newfound.deadline import Deadline
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.fitted import Arrays, Discovery, Floats
-from newfound.discoverers.parameters import check_integer, pick_device, pick_generator
-from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
-from newfound.incontext.look import Look, context_rows, look
-from newfound.incontext.reading import context_of
+from newfound.discoverers.parameters import check_integer, pick_device
+from newfound.incontext.context import MAX_CLASSES
+from newfound.incontext.look import Look, context_rows
 from newfound.routing.forest import Forest
 from newfound.routing.router import Mode
-from newfound.selection.n_classes import NClassesEstimate
-from newfound.selection.network_count import estimate_from_network
-from newfound.selection.source_columns import SourceColumns
+from newfound.selection.looking import look_at, spread
 from newfound.selection.space import Space
 from newfound.tables import TableEncoder
 from newfound.tables.sampling import sample_in_proportion
@@ -106,8 +102,7 @@ class InContextDiscoverer(BaseDiscoverer):
     labels_ : ndarray of shape (n,)
         Class of each training row: its known class, or the novel class found for it.
     n_classes_estimate_ : NClassesEstimate
-        Where the number of novel classes was estimated: the median of the network's probabilities of 1 to 40 classes,
-        and an interval from their 5 % to their 95 % quantile.
+        How many novel classes there may be, where ``n_novel_classes`` is "auto"; model files do not keep it.
 
     Notes
     -----
@@ -150,13 +145,6 @@ class InContextDiscoverer(BaseDiscoverer):
         check_integer("n_views", self.n_views, low=1)
         pick_device(self.device)
 
-    def _estimate_n_novel(
-        self, task: DiscoveryTask, columns: SourceColumns, random_state: Any, deadline: Deadline
-    ) -> NClassesEstimate:
-        rng = pick_generator(random_state)
-        _, found = self._look(task, rng)
-        return estimate_from_network(found.n_novel, task, columns, rng)
-
     def _learn(self, task: DiscoveryTask, rng: np.random.RandomState) -> Discovery:
         seen, found = self._look(task, rng)
         seed = int(rng.randint(2**31 - 1))
@@ -177,9 +165,7 @@ class InContextDiscoverer(BaseDiscoverer):
     def _look(self, task: DiscoveryTask, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Look]:
         """Show a sample of the rows to the network; return their numbers, and what it says of them."""
         seen = context_rows(task, rng)
-        context = context_of(task.rows[seen], task.layout, task.codes[seen], ALL_NOVEL)
-        seed = int(rng.randint(2**31 - 1))
-        return seen, look(context, seed, n_views=self.n_views, device=pick_device(self.device))
+        return seen, look_at(task, seen, rng, n_views=self.n_views, device=pick_device(self.device))
 
     def _restore_state(self, arrays: Mapping[str, NDArray[Any]]) -> ForestState:
         n_known, n_columns = len(self.known_classes_), self.encoder_.layout_.n_columns
@@ -203,11 +189,10 @@ def _spread(task: DiscoveryTask, seen: NDArray[np.intp], told: Floats, seed: int
     -------
     ndarray of shape (n_unlabelled, n_novel)
     """
-    free = np.flatnonzero(task.codes < 0)
-    if len(seen) == len(free):
-        return told  # classes of a k-means come in the order of their sizes
-    novel = _shares(Forest.grow(task.rows[seen], told, seed).proba(task.rows[free]))
-    novel[np.searchsorted(free, seen)] = told
+    novel = spread(task, seen, told, seed)
+    if len(seen) == len(novel):
+        return novel  # classes of a k-means come in the order of their sizes
+    novel = _shares(novel)
     sizes = np.bincount(novel.argmax(axis=1), minlength=task.n_novel)
     return novel[:, np.argsort(-sizes, kind="stable")]
 

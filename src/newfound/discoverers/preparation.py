@@ -20,7 +20,7 @@ from newfound.learning.checkpoints import Checkpoints
 from newfound.parameters import pick_generator
 from newfound.registry import needs_known_classes, registered
 from newfound.routing import Forest, Routing, route
-from newfound.selection.n_classes import NClassesEstimate
+from newfound.selection.n_classes import NClassesEstimate, estimate_from_task
 from newfound.selection.separating import separating_column
 from newfound.selection.source_columns import SourceColumns
 from newfound.tables import Labels, Table, TableEncoder, as_table, novel_class_names, read_labels
@@ -130,7 +130,8 @@ def prepare(
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
             seed = _seed_of_the_estimate(discoverer.random_state, rng)
-            estimate = discoverer._estimate_n_novel(task, columns, seed, deadline.part(_TIME_FOR_COUNTING))
+            until, device = deadline.part(_TIME_FOR_COUNTING), pick_device(getattr(discoverer, "device", "cpu"))
+            estimate = estimate_from_task(task, seed, columns=columns, deadline=until, device=device)
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
     task = replace(task, n_novel=n_novel)

@@ -119,7 +119,7 @@ class InContextNetwork(nn.Module):
         self.class_scale = nn.Parameter(torch.tensor(2.0))
         self.novel = _Head(width + 2, 1)
         self.seek = nn.Linear(width, 4)
-        self.count = _Head(4 * 64 + 6, MAX_NOVEL + 1)
+        self.count = _Head(4 * 64 + 16, MAX_NOVEL + 1)
         self.pool = nn.Linear(width, 64, bias=False)
 
     def forward(self, prepared: Prepared) -> NetworkOutput:
@@ -182,24 +182,62 @@ class InContextNetwork(nn.Module):
     def _count(self, rows: Tensor, embedding: Tensor, novelty: Tensor, labels: Tensor) -> Tensor:
         """Logits of the number of novel classes, (B, 41).
 
-        Beside what is pooled from the rows the head is shown how many groups the embedding holds: a row among m rows
-        of its class counts as 1 / m of a class. What it learns does not change embedding and novelty.
+        Beside what is pooled from the rows the head is shown how many groups the embedding holds. What it learns does
+        not change embedding and novelty.
         """
         free = (labels < 0).float()
         weight = self.seek(rows).masked_fill(labels[..., None] >= 0, -1e4).softmax(1)
         pooled = (weight.transpose(1, 2) @ self.pool(rows)).flatten(1)
-        embedding, chance = embedding.detach(), novelty.detach().sigmoid() * free
-        cosine = embedding @ embedding.transpose(1, 2)
-        counted = []
-        for sharp in (1.0, 2.0):
-            together = torch.sigmoid(sharp * (cosine * self.scale.exp() + self.bias).detach())
-            for part in (chance, free):
-                size = (together @ part[..., None])[..., 0].clamp(min=0.5)
-                counted.append((part / size).sum(1).clamp(max=80.0))
         present = (class_members(labels).sum(1) > 0).float().sum(1)
-        facts = torch.stack([*counted, present, free.sum(1) / 16], 1).log1p()
+        with torch.no_grad():
+            chance = novelty.sigmoid() * free
+            if len(labels) == 1:  # labelled rows would only take time
+                seen = labels[0] < 0
+                embedding, chance, free = embedding[:, seen], chance[:, seen], free[:, seen]
+            groups = _numbers_of_groups(embedding, self.scale.exp(), self.bias, chance, free)
+        facts = torch.stack([*groups[:4], present, free.sum(1) / 16, *groups[4:]], 1).log1p()
         logits: Tensor = self.count(torch.cat([pooled, facts], 1))
         return logits
+
+
+def _numbers_of_groups(embedding: Tensor, scale: Tensor, bias: Tensor, chance: Tensor, free: Tensor) -> list[Tensor]:
+    """Say in several ways how many groups an embedding holds; 14 tensors of shape (B,).
+
+    - A row among m rows of its class counts as 1 / m of a class.
+    - The pair probabilities of rows that are likely to be novel, normalised, have an eigenvalue near 1 for each group:
+      sums of powers of the eigenvalues, by squaring the matrix.
+    - k groups span k directions: the number of equal variances with the same sum of squares, and of fourth powers.
+
+    Parameters
+    ----------
+    embedding : Tensor of shape (B, N, E)
+    scale, bias : Tensor of shape ()
+    chance : Tensor of shape (B, N)
+        Of being unlabelled and of a novel class.
+    free : Tensor of shape (B, N)
+        1 where unlabelled, 0 elsewhere.
+    """
+    cosine = embedding @ embedding.transpose(1, 2)
+    counted, powers = [], []
+    for sharp in (1.0, 2.0, 4.0):
+        together = torch.sigmoid(sharp * (cosine * scale + bias))
+        for part in (chance, free):
+            size = (together @ part[..., None])[..., 0].clamp(min=0.5)
+            counted.append((part / size).sum(1).clamp(max=80.0))
+        if sharp < 4:
+            square = together * (chance[:, None] * chance[..., None]).sqrt()
+            even = square.sum(2).clamp(min=1e-3).rsqrt()
+            square = square * even[:, None] * even[..., None]
+            powers.append(square.square().sum((1, 2)))
+            for _ in range(2):
+                square = square @ square
+                powers.append(square.square().sum((1, 2)))
+    spread = embedding * chance[..., None].sqrt()
+    variance = spread.transpose(1, 2) @ spread
+    variance = variance / variance.diagonal(dim1=1, dim2=2).sum(1).clamp(min=1e-6)[:, None, None]
+    directions = 1 / variance.square().sum((1, 2)).clamp(min=1e-6)
+    fewer = 1 / (variance @ variance).square().sum((1, 2)).clamp(min=1e-9) ** (1 / 3)
+    return [*counted, *powers, directions, fewer]
 
 
 class _Head(nn.Module):

@@ -12,6 +12,14 @@ from torch import Tensor
 _SMALLEST = 1e-6  # keeps the logarithm of a pair's probability finite, also after rounding
 
 
+def _mean_of_members(values: Tensor) -> Tensor:
+    """Mean of each member's values; (n_members, b, d) to (n_members,).
+
+    In two steps on a GPU, which would otherwise sum up each member's values with few of its threads.
+    """
+    return values.mean(dim=2).mean(dim=1) if values.is_cuda else values.mean(dim=(1, 2))
+
+
 def vime_losses(mask_logits: Tensor, mask: Tensor, values: Tensor, original: Tensor) -> tuple[Tensor, Tensor]:
     """Reconstruction and mask losses of VIME, equations (2) and (3).
 
@@ -27,7 +35,7 @@ def vime_losses(mask_logits: Tensor, mask: Tensor, values: Tensor, original: Ten
     """
     reconstruction = F.mse_loss(values, original, reduction="none")
     mask_loss = F.binary_cross_entropy_with_logits(mask_logits, mask, reduction="none")
-    return reconstruction.mean(dim=(1, 2)), mask_loss.mean(dim=(1, 2))
+    return _mean_of_members(reconstruction), _mean_of_members(mask_loss)
 
 
 def classification_loss(
@@ -90,7 +98,7 @@ def consistency_loss(logits: Tensor, view_logits: Tensor) -> Tensor:
     Tensor of shape (n_members,)
         Mean over rows and classes.
     """
-    return F.mse_loss(logits, view_logits, reduction="none").mean(dim=(1, 2))
+    return _mean_of_members(F.mse_loss(logits, view_logits, reduction="none"))
 
 
 def pairwise_loss(probabilities: Tensor, positive: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
-from newfound.routing.out_of_bag import out_of_bag
+from newfound.routing.out_of_bag import out_of_bag, quietly
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -127,4 +127,5 @@ def _flag_proba(rows: Floats, flags: Codes, weights: Floats, rng: np.random.Rand
     """Probability of flag 1 by trees that have not seen the row; (n,)."""
     if flags.min() == flags.max():
         return flags.astype(np.float64)
-    return out_of_bag(rows, flags, _N_TREES, int(rng.randint(2**31 - 1)), weights)[1][:, 1]
+    with quietly():
+        return out_of_bag(rows, flags, _N_TREES, int(rng.randint(2**31 - 1)), weights)[1][:, 1]

@@ -14,7 +14,8 @@ from newfound.incontext.context import MAX_CLASSES, UNKNOWN
 from newfound.incontext.look import Look, context_rows, look, seconds_for
 from newfound.incontext.network import MAX_NOVEL
 from newfound.incontext.reading import context_of
-from newfound.routing.out_of_bag import out_of_bag
+from newfound.learning.machine import in_parallel
+from newfound.routing.out_of_bag import out_of_bag, quietly
 from newfound.tables.sampling import sample_of_each
 from newfound.tables.task import DiscoveryTask
 
@@ -83,11 +84,19 @@ def gather_evidence(task: DiscoveryTask, seed: int, deadline: Deadline = NEVER) 
     some = sample_of_each(task.codes, _MOST_ROWS, rng)
     spy_in = _draw_spies(task.codes, rng)
     n_trees = int(np.clip(_N_TREES * _TIME_FOR_TREES * deadline.room / _SECONDS, _FEWEST_TREES, _N_TREES))
-    forests = [(spy_in == place, seed + place) for place in range(_N_FORESTS)]
-    unlike = np.stack(
-        [_log_ratio(task.rows, task.codes, spies, some, n_trees // _N_FORESTS, own) for spies, own in forests]
-    )
-    known = _honest_proba(task.rows, task.codes, some[labelled[some]], n_trees, seed)
+    forests: dict[int, Floats] = {}
+
+    def grow(part: slice) -> None:
+        place = part.start
+        if place < _N_FORESTS:
+            own = n_trees // _N_FORESTS, seed + place
+            forests[place] = _log_ratio(task.rows, task.codes, spy_in == place, some, *own)
+        else:
+            forests[place] = _honest_proba(task.rows, task.codes, some[labelled[some]], n_trees, seed)
+
+    with quietly():  # the forest of the known classes takes longest, and is begun first
+        in_parallel(grow, [slice(place, place + 1) for place in reversed(range(_N_FORESTS + 1))])
+    unlike, known = np.stack([forests[place] for place in range(_N_FORESTS)]), forests[_N_FORESTS]
     seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * deadline.room)
     found = _look(task, seen, seed) if seconds_for(len(seen), task.layout) <= deadline.room else None
     if found is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +16,24 @@ Floats = NDArray[np.float64]
 _ROWS_IN_LEAF = 3
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Ignore warnings about classes of one row, and about rows that all trees have seen: neither is a mistake here.
+
+    Warnings are ignored in all threads, so this has to be around the threads that grow forests, not in them.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
 def out_of_bag(
     rows: Floats, codes: Codes, n_trees: int, seed: int, weights: Floats | None = None
 ) -> tuple[ExtraTreesClassifier, Floats]:
     """Grow a forest, each tree on a bootstrap sample of the rows, and judge every row by the trees without it.
+
+    To be called inside of `quietly`.
 
     Parameters
     ----------
@@ -38,11 +54,7 @@ def out_of_bag(
     forest = ExtraTreesClassifier(
         n_trees, min_samples_leaf=_ROWS_IN_LEAF, bootstrap=True, oob_score=_accuracy, random_state=seed
     )
-    with warnings.catch_warnings():
-        # Neither classes of one row nor rows that all trees have seen are a mistake here.
-        warnings.simplefilter("ignore", UserWarning)
-        warnings.simplefilter("ignore", RuntimeWarning)
-        forest.fit(rows, codes, weights)
+    forest.fit(rows, codes, weights)
     shares = np.unique(codes, return_counts=True)[1] / len(codes)
     honest: Floats = forest.oob_decision_function_
     return forest, np.where(np.isfinite(honest), honest, shares)

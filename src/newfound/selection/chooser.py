@@ -22,7 +22,7 @@ from newfound.tables.task import DiscoveryTask
 
 Codes = NDArray[np.int64]
 
-N_TASKS = 8
+N_TASKS = 6
 """Times that known classes are hidden."""
 N_BEST = 4
 """Candidates that are made anew with more rows, and whose agreement is the confidence."""

@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 _HIDDEN_ROWS = (1_000, 1_500)  # hidden and known rows of a task
+_SECONDS_OF_LOOK = 1.6  # of the in-context network, in each task
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,16 @@ def gather_evidence(
             return
         fold, task = hidden[place]
         own = np.random.RandomState(seeds[place])
-        portfolio = build_portfolio(rows[task.rows], task.codes, layout, task.n_hidden, own, names=names)
+        portfolio = build_portfolio(
+            rows[task.rows],
+            task.codes,
+            layout,
+            task.n_hidden,
+            own,
+            names=names,
+            n_views=1,
+            seconds_of_look=_SECONDS_OF_LOOK,
+        )
         accuracy = np.array([clustering_accuracy(task.truth, partition) for partition in portfolio.partitions])
         within = float(told_by(portfolio.graphs, task.truth, task.n_hidden)[1])
         results[place] = _Result(fold, portfolio, accuracy, within)

@@ -9,14 +9,12 @@ import torch
 from numpy.typing import NDArray
 
 from newfound.deadline import Deadline
-from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
-from newfound.incontext.look import context_rows, look, seconds_for
-from newfound.incontext.reading import context_of
+from newfound.incontext.look import context_rows, seconds_for
 from newfound.learning.machine import one_thread
 from newfound.learning.progress import Progress
-from newfound.routing.forest import Forest
 from newfound.selection.candidates import Scene, make_candidates
 from newfound.selection.jury import Jury
+from newfound.selection.looking import can_look, look_at, spread
 from newfound.selection.selector import load_selector
 from newfound.tables.task import DiscoveryTask
 
@@ -71,7 +69,7 @@ class LearnedChooser:
         Nothing is drawn from the generator then.
         """
         free = np.flatnonzero(task.codes < 0)
-        if task.n_novel < 2 or not 0 < task.n_known <= MAX_CLASSES:
+        if task.n_novel < 2 or not can_look(task):
             return None
         state = rng.get_state()
         seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * self.deadline.room)
@@ -82,7 +80,8 @@ class LearnedChooser:
             return None
         with Progress(3, self.verbose) as progress:
             progress.announce("looking at the table")
-            scene = self._look(task.take(seen), rng)
+            found = look_at(task, seen, rng, n_views=_N_VIEWS, device=self.device)
+            scene = Scene(task.rows[seen], task.codes[seen], task.layout, task.n_novel, found)
             progress.advance()
             progress.announce("making candidates")
             with one_thread():  # of samples so small, threads that wait for each other take twice the time
@@ -90,18 +89,7 @@ class LearnedChooser:
                 progress.advance()
                 progress.announce("choosing")
                 jury = Jury.of(scene, candidates)
-            partition = jury.partitions[0]
-            if len(shown) < len(free):
-                forest = Forest.grow(task.rows[shown], np.eye(task.n_novel)[partition], int(rng.randint(2**31 - 1)))
-                spread = forest.proba(task.rows[free]).argmax(axis=1)
-                spread[np.searchsorted(free, shown)] = partition
-                partition = spread
+            seed = int(rng.randint(2**31 - 1))
+            partition = spread(task, shown, np.eye(task.n_novel)[jury.partitions[0]], seed).argmax(axis=1)
             progress.advance()
         return LearnedChoice(partition, jury, shown)
-
-    def _look(self, task: DiscoveryTask, rng: np.random.RandomState) -> Scene:
-        """Show a task to the network."""
-        labels = np.unique(task.codes, return_inverse=True)[1].astype(np.int64) - 1  # a rare class may be missing
-        context = context_of(task.rows, task.layout, labels, ALL_NOVEL)
-        found = look(context, int(rng.randint(2**31 - 1)), n_views=_N_VIEWS, device=self.device)
-        return Scene(task.rows, task.codes, task.layout, task.n_novel, found)

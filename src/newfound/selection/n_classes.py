@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
@@ -23,10 +25,12 @@ from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
 from newfound.selection.criteria import SCALED, CountingTask, Curves, criteria_curves
 from newfound.selection.hidden_task import HiddenTask
+from newfound.selection.network_count import network_count
 from newfound.selection.one_class import Rehearsals, doubts_of_one, most_for_one, with_caution
 from newfound.selection.parting import parting_column
 from newfound.selection.source_columns import SourceColumns
 from newfound.tables import TableEncoder, as_table, read_labels
+from newfound.tables.task import DiscoveryTask
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -70,6 +74,7 @@ _BLIND_WEIGHTS = {"modularity": 1.272, "linked": 1.068, "silhouette": 0.437}
 # Not learned: real tables are hardly ever so clear, but where one is, no prior may outweigh it.
 _FIXED_WEIGHTS = {"unanimous": 3.0, "clear gaps": 20.0}
 
+_NETWORK = "in-context network"
 _FIRMNESS = 10.0  # how firmly a table's own weights are tied to those above
 _TASKS = 5
 _FEWEST_KNOWN = 4  # known classes, of which some are hidden
@@ -97,8 +102,9 @@ class NClassesEstimate:
         For each number of classes ``k`` its probability (``combined``), and what each criterion says of it: the
         higher, the more speaks for it.
     criteria : Records
-        For each ``criterion`` the number of classes it would choose alone (``n_classes``; what the prior says if it
-        has no preference), and its ``weight``. The first is the prior, which looks at no row.
+        For each ``criterion`` the number of classes it would choose alone (``n_classes``), and its ``weight``. Where
+        the in-context network was asked, it is the only one. Elsewhere the first is the prior, which looks at no row;
+        a criterion that has no preference says what the prior says.
     doubts : tuple of str
         What speaks against the estimate, in words, where it is one class or the count alone says so: there a mistake
         hides most. Empty elsewhere.
@@ -163,11 +169,12 @@ def estimate_n_novel_classes(
 ) -> NClassesEstimate:
     """Estimate how many novel classes the unlabelled rows of a table hold.
 
-    Criteria are measured for every number of classes, and combined into a probability. Some of the known classes are
-    then hidden, several times, and counted in the same way: criteria that find their number get more weight. One class
-    is the count that hides most where it is wrong. Its probability is held down by how often several classes are taken
-    for one, also among the hidden ones, and by a column that parts the unlabelled rows into groups more clearly than
-    any known class.
+    The in-context network (see `InContextDiscoverer`) looks at labelled and unlabelled rows together, and gives a
+    probability to each number of classes up to 40. Without labelled rows, or with more than 64 known classes, it cannot
+    be asked. Then criteria are measured for every number of classes, and combined into a probability.
+
+    One class is the count that hides most where it is wrong. Its probability is held down by how often several classes
+    are taken for one, and by a column that parts the unlabelled rows into groups more clearly than any known class.
 
     Parameters
     ----------
@@ -176,11 +183,11 @@ def estimate_n_novel_classes(
     y : labels of shape (n,)
         Known classes; -1, None or NaN where a row is unlabelled. The unlabelled rows are taken to be of novel classes.
     max_classes : int, optional
-        The largest number of classes that is considered, 20 unless told.
+        The largest number of classes that is considered; 40 unless told, or 20 where the network cannot be asked.
     encoder : TableEncoder, optional
         How the table becomes numbers; as every discoverer does it unless told.
     random_state : int, RandomState or None
-        At most 1,500 unlabelled and 1,500 labelled rows, drawn at random, are looked at.
+        Of large tables, some rows drawn at random are looked at: at most 2,000, or about 1,000 of 50 columns.
 
     Returns
     -------
@@ -210,7 +217,39 @@ def estimate_n_novel_classes(
         raise InputError.about("y", "has no unlabelled rows to count classes of", "Mark them with -1, None or NaN.")
     used = TableEncoder() if encoder is None else clone(encoder)
     rows = used.fit_table(table).transform_table(table)
-    return estimate_from_rows(rows, labels.codes, rng, max_classes=max_classes, columns=SourceColumns.of(used))
+    task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, used.layout_)
+    return estimate_from_task(task, rng, max_classes=max_classes, columns=SourceColumns.of(used))
+
+
+def estimate_from_task(
+    task: DiscoveryTask,
+    random_state: Any,
+    *,
+    max_classes: int | None = None,
+    columns: SourceColumns | None = None,
+    deadline: Deadline = NEVER,
+    device: torch.device | str = "cpu",
+) -> NClassesEstimate:
+    """Estimate how many novel classes a task has: by the in-context network where it can be asked, or by criteria.
+
+    Parameters
+    ----------
+    task : DiscoveryTask
+        Of which at least one row is unlabelled.
+    random_state, max_classes, columns, deadline : as for `estimate_from_rows`
+    device : torch.device or str, default="cpu"
+        Where the network is asked.
+
+    Returns
+    -------
+    NClassesEstimate
+    """
+    rng = pick_generator(random_state)
+    probability = network_count(task, rng, deadline, device)
+    if probability is None:
+        return estimate_from_rows(task.rows, task.codes, rng, max_classes, columns, deadline)
+    probability = probability[:max_classes] / probability[:max_classes].sum()
+    return _careful(probability, _conclude_network, task.rows, task.codes, columns, Rehearsals(), rng)
 
 
 def estimate_from_rows(
@@ -259,11 +298,25 @@ def estimate_from_rows(
     weights = {**weights, **_FIXED_WEIGHTS}
     start = prior.curve(n_classes[:most], n_known)
     probability = np.exp(log_softmax(start + sum(weights[name] * curve for name, curve in short.items())))
+    conclude = partial(_conclude, start, short, weights)
+    return _careful(probability, conclude, rows, codes, columns, rehearsals, rng)
+
+
+def _careful(
+    probability: Floats,
+    conclude: Callable[[Floats], NClassesEstimate],
+    rows: Floats,
+    codes: Codes,
+    columns: SourceColumns | None,
+    rehearsals: Rehearsals,
+    rng: np.random.RandomState,
+) -> NClassesEstimate:
+    """Conclude from the probabilities of 1, 2, ... classes, with caution where that is one class; (K,)."""
     if len(probability) == 1 or _median(probability) > 1:
-        return _conclude(start, short, weights, probability)
+        return conclude(probability)
     parting = None if columns is None else parting_column(columns, rows, codes, rng)
     cautious = with_caution(probability, parting, most_for_one(parting, rehearsals))
-    found = _conclude(start, short, weights, cautious)
+    found = conclude(cautious)
     return replace(found, doubts=tuple(doubts_of_one(found.n_classes, found.interval, cautious, parting)))
 
 
@@ -377,6 +430,16 @@ def _conclude(prior: Floats, curves: Curves, weights: Mapping[str, float], proba
         }
         for name, values in shown.items()
     )
+    return NClassesEstimate(chosen, _interval(probability, chosen), curve, criteria)
+
+
+def _conclude_network(probability: Floats) -> NClassesEstimate:
+    """Make an estimate of the network's probabilities (K,)."""
+    chosen = _median(probability)
+    curve = Records(
+        {"k": k, "combined": float(share), _NETWORK: float(np.log(share))} for k, share in enumerate(probability, 1)
+    )
+    criteria = Records([{"criterion": _NETWORK, "n_classes": chosen, "weight": 1.0}])
     return NClassesEstimate(chosen, _interval(probability, chosen), curve, criteria)
 
 

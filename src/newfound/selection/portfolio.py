@@ -1,6 +1,7 @@
 """A portfolio of partitions of the unlabelled rows.
 
-Every candidate is a way to measure distances (a representation) and a way to cut rows (a method).
+Every candidate is a way to measure distances (a representation) and a way to cut rows (a method). One of them,
+`NETWORK`, has its distances from the in-context network, which sees a sample of the rows.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from scipy.special import xlogy
 from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
 from newfound.deadline import NEVER, Deadline
+from newfound.learning.machine import in_parallel
+from newfound.selection.looking import can_look, network_partition
 from newfound.tables import Layout
+from newfound.tables.task import DiscoveryTask
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Name = tuple[str, str]
 
+NETWORK: Name = ("network", "k-means")
 _BALANCE = 0.2  # weight of the entropy in the score of a partition: large classes are no proof of information
 _FEWEST_CLASSES = 0.1  # share of the classes beyond the first that a partition must fill, counted by its entropy
 _CLEAN = 0.95  # share of the edges within classes from which on a partition is clean
@@ -123,6 +128,8 @@ def build_portfolio(
     names: Sequence[Name] | None = None,
     deadline: Deadline = NEVER,
     device: torch.device | str = "cpu",
+    n_views: int = 2,
+    seconds_of_look: float = math.inf,
 ) -> Portfolio:
     """Cut the unlabelled rows by every candidate.
 
@@ -139,24 +146,44 @@ def build_portfolio(
     deadline : Deadline
         After which no further representation is begun.
     device : torch.device or str
-        Where neighbours are searched.
+        Where neighbours are searched, and the in-context network is asked.
+    n_views : int
+        How often the in-context network looks.
+    seconds_of_look : float
+        That a look may take.
     """
     unlabelled = codes < 0
     found: list[Name] = []
     labels: list[Codes] = []
-    edges = []
-    wanted = None if names is None else frozenset(representation for representation, _ in names)
-    for representation, represented in spaces.representations(rows, codes, layout, rng, wanted):
-        own = represented[unlabelled]
-        own = own + _JITTER * own.std() * rng.standard_normal(own.shape)
-        neighbours = cuts.neighbour_graph(own, device)
-        edges.append(neighbours[0][:, :_EDGES])
-        methods = None if names is None else frozenset(method for name, method in names if name == representation)
-        for method, partition in cuts.partitions(own, neighbours, n_classes, rng, methods):
-            found.append((representation, method))
-            labels.append(partition)
-        if deadline.passed:
-            break
+    edges: list[NDArray[np.int64]] = []
+    seen: list[Codes] = []
+    task = DiscoveryTask(rows, codes, int(codes.max()) + 1, n_classes, layout)
+    generator = np.random.RandomState(rng.randint(2**31 - 1))  # the network works beside the others
+
+    def measure_distances() -> None:
+        wanted = None if names is None else frozenset(representation for representation, _ in names)
+        for representation, represented in spaces.representations(rows, codes, layout, rng, wanted):
+            own = represented[unlabelled]
+            own = own + _JITTER * own.std() * rng.standard_normal(own.shape)
+            neighbours = cuts.neighbour_graph(own, device)
+            edges.append(neighbours[0][:, :_EDGES])
+            methods = None if names is None else frozenset(method for name, method in names if name == representation)
+            for method, partition in cuts.partitions(own, neighbours, n_classes, rng, methods):
+                found.append((representation, method))
+                labels.append(partition)
+            if deadline.passed:
+                break
+
+    def ask_network() -> None:
+        if (names is None or NETWORK in names) and can_look(task):
+            seconds = min(seconds_of_look, deadline.room)
+            partition = network_partition(task, generator, n_views=n_views, seconds=seconds, device=device)
+            seen.extend([] if partition is None else [partition])
+
+    work = (measure_distances, ask_network)
+    in_parallel(lambda part: work[part.start](), [slice(0, 1), slice(1, 2)])
+    found += [NETWORK] * len(seen)
+    labels += seen
     information, within = np.array([told_by(edges, partition, n_classes) for partition in labels]).T
     entropies = np.array([cuts.entropy(partition) for partition in labels])
     return Portfolio(

@@ -16,8 +16,10 @@ from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
 from newfound.records import Records
 from newfound.selection.evidence import Evidence
-from newfound.selection.portfolio import Name, Portfolio, build_portfolio, normalised_information
+from newfound.selection.looking import spread
+from newfound.selection.portfolio import NETWORK, Name, Portfolio, build_portfolio, normalised_information
 from newfound.tables import Layout
+from newfound.tables.task import DiscoveryTask
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -132,6 +134,8 @@ def remake(
 ) -> Codes:
     """Make the chosen partition anew if there are more rows: a graph of few misses how classes hang together.
 
+    That of the in-context network is not made anew: a forest learns it, and tells the other rows.
+
     Where the information of a partition can be trusted, it is then exchanged for the most informative spectral
     partition among those that nearly agree with it.
 
@@ -152,15 +156,21 @@ def remake(
     best = choice.names[:n_best]
     trusted = choice.evidence.trust_in_information >= _TRUSTED and not choice.is_lopsided
     has_more = int((codes < 0).sum()) > choice.partitions.shape[1]
-    names = [*best] if has_more else []
+    by_network = bool(best) and best[0] == NETWORK
+    best = [name for name in best if name != NETWORK]  # it would see no more rows than before
+    names = [*best] if has_more and not by_network else []
     if trusted:
         names += [(representation, method) for representation, _ in best for method in cuts.SPECTRAL]
     chosen: Codes = choice.partitions[0]
+    if has_more and by_network:
+        task = DiscoveryTask(rows, codes, int(codes.max()) + 1, n_classes, layout)
+        seen = np.flatnonzero(codes < 0)[shared]
+        chosen = spread(task, seen, np.eye(n_classes)[chosen], int(rng.randint(2**31 - 1))).argmax(axis=1)
     if not names:
         return chosen
     names = list(dict.fromkeys(names))
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
-    if has_more:
+    if has_more and not by_network:
         chosen = _first_stable(choice, portfolio, shared, n_best)
     if trusted:
         alike = (_agreement_with(chosen, portfolio.partitions) >= _ALIKE) & ~portfolio.is_empty
