@@ -174,21 +174,7 @@ class InContextDiscoverer(BaseDiscoverer):
 
 
 def _spread(task: DiscoveryTask, seen: NDArray[np.intp], told: Floats, seed: int) -> Floats:
-    """Novel classes of all unlabelled rows, learned from those that the network has seen; the largest class first.
-
-    Parameters
-    ----------
-    task : DiscoveryTask
-    seen : ndarray of shape (m,)
-        Numbers of unlabelled rows.
-    told : ndarray of shape (m, n_novel)
-        Probabilities of their novel classes.
-    seed : int
-
-    Returns
-    -------
-    ndarray of shape (n_unlabelled, n_novel)
-    """
+    """Novel classes of all unlabelled rows, as by `spread`; the largest class first."""
     novel = spread(task, seen, told, seed)
     if len(seen) == len(novel):
         return novel  # classes of a k-means come in the order of their sizes
