@@ -211,6 +211,11 @@ def holds_holes(partitions: Codes, rows: Floats, layout: Layout, n_classes: int)
     return found
 
 
+def information_of(graphs: Sequence[NDArray[np.int64]], partition: Codes, n_classes: int) -> float:
+    """Return the information of a partition, less a share of its entropy, as that of a portfolio."""
+    return float(told_by(graphs, partition, n_classes)[0] - _BALANCE * cuts.entropy(partition))
+
+
 def told_by(graphs: Sequence[NDArray[np.int64]], partition: Codes, n_classes: int) -> Floats:
     """Mean over graphs of the information, and of the share of edges within classes; (2,)."""
     told: Floats = np.mean([cuts.edge_information(partition, graph, n_classes) for graph in graphs], axis=0)

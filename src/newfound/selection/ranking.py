@@ -17,7 +17,14 @@ from newfound.clustering import representations as spaces
 from newfound.records import Records
 from newfound.selection.evidence import Evidence
 from newfound.selection.looking import spread
-from newfound.selection.portfolio import NETWORK, Name, Portfolio, build_portfolio, normalised_information
+from newfound.selection.portfolio import (
+    NETWORK,
+    Name,
+    Portfolio,
+    build_portfolio,
+    information_of,
+    normalised_information,
+)
 from newfound.tables import Layout
 from newfound.tables.task import DiscoveryTask
 
@@ -137,7 +144,8 @@ def remake(
     That of the in-context network is not made anew: a forest learns it, and tells the other rows.
 
     Where the information of a partition can be trusted, it is then exchanged for the most informative spectral
-    partition among those that nearly agree with it.
+    partition among those that nearly agree with it. That of the network is also exchanged for one that is the same by
+    and large, if that tells more: graphs have all rows, and the network saw a sample.
 
     Parameters
     ----------
@@ -173,7 +181,9 @@ def remake(
     if has_more and not by_network:
         chosen = _first_stable(choice, portfolio, shared, n_best)
     if trusted:
-        alike = (_agreement_with(chosen, portfolio.partitions) >= _ALIKE) & ~portfolio.is_empty
+        needed, least = (_STABLE, information_of(portfolio.graphs, chosen, n_classes)) if by_network else (_ALIKE, -1e9)
+        alike = (_agreement_with(chosen, portfolio.partitions) >= needed) & ~portfolio.is_empty
+        alike &= portfolio.information > least
         if alike.any():
             chosen = portfolio.partitions[int(np.where(alike, portfolio.information, -np.inf).argmax())]
     return chosen
