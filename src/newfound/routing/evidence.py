@@ -84,21 +84,25 @@ def gather_evidence(task: DiscoveryTask, seed: int, deadline: Deadline = NEVER) 
     some = sample_of_each(task.codes, _MOST_ROWS, rng)
     spy_in = _draw_spies(task.codes, rng)
     n_trees = int(np.clip(_N_TREES * _TIME_FOR_TREES * deadline.room / _SECONDS, _FEWEST_TREES, _N_TREES))
+    seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * deadline.room)
     forests: dict[int, Floats] = {}
+    looks: list[Look | None] = []
 
-    def grow(part: slice) -> None:
+    def gather(part: slice) -> None:
         place = part.start
         if place < _N_FORESTS:
             own = n_trees // _N_FORESTS, seed + place
             forests[place] = _log_ratio(task.rows, task.codes, spy_in == place, some, *own)
-        else:
+        elif place == _N_FORESTS:
             forests[place] = _honest_proba(task.rows, task.codes, some[labelled[some]], n_trees, seed)
+        else:
+            in_time = seconds_for(len(seen), task.layout) <= deadline.room
+            looks.append(_look(task, seen, seed) if in_time else None)
 
-    with quietly():  # the forest of the known classes takes longest, and is begun first
-        in_parallel(grow, [slice(place, place + 1) for place in reversed(range(_N_FORESTS + 1))])
+    with quietly():  # what takes longest is begun first: the look, and the forest of the known classes
+        in_parallel(gather, [slice(place, place + 1) for place in reversed(range(_N_FORESTS + 2))])
     unlike, known = np.stack([forests[place] for place in range(_N_FORESTS)]), forests[_N_FORESTS]
-    seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * deadline.room)
-    found = _look(task, seen, seed) if seconds_for(len(seen), task.layout) <= deadline.room else None
+    found = looks[0]
     if found is None:
         n_novel = np.full(MAX_NOVEL + 1, 1 / (MAX_NOVEL + 1))
         return Evidence(unlike, spy_in, known, np.zeros(len(task.rows)), n_novel)

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 _HIDDEN_ROWS = (1_000, 1_500)  # hidden and known rows of a task
-_SECONDS_OF_LOOK = 2.0  # of the in-context network, in each task
+_SECONDS_OF_LOOK = 1.6  # of the in-context network, in each task
 
 
 @dataclass(frozen=True)
