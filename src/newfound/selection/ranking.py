@@ -161,11 +161,10 @@ def remake(
     ndarray of shape (n_unlabelled,), int64
         Class of each unlabelled row.
     """
-    best = choice.names[:n_best]
     trusted = choice.evidence.trust_in_information >= _TRUSTED and not choice.is_lopsided
     has_more = int((codes < 0).sum()) > choice.partitions.shape[1]
-    by_network = bool(best) and best[0] == NETWORK
-    best = [name for name in best if name != NETWORK]  # it would see no more rows than before
+    by_network = choice.names[:1] == [NETWORK]
+    best = [name for name in choice.names if name != NETWORK][:n_best]  # the network would see no more rows than before
     names = [*best] if has_more and not by_network else []
     if trusted:
         names += [(representation, method) for representation, _ in best for method in cuts.SPECTRAL]
