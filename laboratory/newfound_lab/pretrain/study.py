@@ -22,12 +22,12 @@ import numpy as np
 import torch
 from sklearn.cluster import KMeans
 
-from newfound.incontext import Draws, InContextNetwork, NetworkShape, prepare
+from newfound.incontext import InContextNetwork, NetworkShape
 from newfound.metrics import novel_scores
 from newfound_lab.pretrain.checkpoint import load_network, save_weights
 from newfound_lab.pretrain.problems import load_problems
 from newfound_lab.pretrain.train import Settings, Trainer
-from newfound_lab.pretrain.validate import judge, summarise
+from newfound_lab.pretrain.validate import judge, look, summarise
 from newfound_lab.prior import sample_tasks
 from newfound_lab.prior.source import Source
 from newfound_lab.prior.tasks import FAMILIES
@@ -72,13 +72,8 @@ def train(variant: Variant, folder: Path, seconds: float) -> None:
         if trainer.step % 100 == 0:
             print(f"{variant.name}: step {trainer.step}, {found['all'].item():.3f}, {left:.0f} s left", flush=True)  # noqa: T201
     trainer.seconds = time.monotonic() - start
-    facts = trainer.facts() | {"variant": variant.name}
-    save_weights(
-        folder / f"{variant.name.replace(' ', '_').replace(',', '')}.safetensors",
-        trainer.averaged(),
-        variant.shape,
-        facts,
-    )
+    path = folder / f"{variant.name.replace(' ', '_').replace(',', '')}.safetensors"
+    save_weights(path, trainer.averaged(), variant.shape, trainer.facts() | {"variant": variant.name})
 
 
 @torch.no_grad()
@@ -94,9 +89,7 @@ def accuracy_by_family(network: InContextNetwork) -> dict[str, float]:
             k = len(tasks.classes[0][free].unique())
             if k < 2 or not novel[free].all():
                 continue
-            levels = torch.where(tasks.context.categorical, tasks.context.values.amax(1).long() + 1, 1)
-            draws = Draws.draw(1, _COLUMNS, source.generator, n_levels=levels)
-            vectors = network(prepare(tasks.context, draws)).embedding[0][free].numpy()
+            vectors = look(network, tasks.context, 1)[0].embedding[0][free].numpy()
             groups = KMeans(k, n_init=4, random_state=0).fit_predict(vectors)
             scores.append(novel_scores(tasks.classes[0][free].numpy(), groups)["acc"])
         found[name] = round(float(np.mean(scores)), 4)
@@ -134,6 +127,8 @@ def main(given: Sequence[str] | None = None) -> None:
         for worker in workers:
             worker.join()
         return
+    if options.out is None:
+        parser.error("judge needs PROBLEMS and OUT.jsonl")
     paths = sorted(options.folder.glob("*.safetensors"))
     with spawn.Pool(options.processes) as pool, options.out.open("a") as out:
         for line in pool.starmap(judged, [(path, options.problems) for path in paths], chunksize=1):

@@ -32,7 +32,8 @@ def estimate(
     table: TableArgument,
     target: TargetOption,
     max_classes: Annotated[
-        int | None, typer.Option("--max-classes", min=1, help="The largest number to consider, 20 unless told.")
+        int | None,
+        typer.Option("--max-classes", min=1, help="The largest number to consider, 40 unless told."),
     ] = None,
     seed: SeedOption = 0,
     unlabelled: UnlabelledOption = None,
@@ -71,6 +72,8 @@ def estimate(
     range_ = "" if low == high else f", probably {low} to {high}"
     n_rows = counted(int(task.target.unlabelled.sum()), "unlabelled row")
     output.say(f"{counted(found.n_classes, 'novel class', 'novel classes')} in {n_rows}{range_}.")
+    if not task.target.unlabelled.all():
+        output.say("All unlabelled rows are taken for novel here; discover first sets aside those of known classes.")
     curve = [{"n_classes": point["k"], "probability": point["combined"]} for point in found.curve]
     output.table(
         ("novel classes", "probability", ""),

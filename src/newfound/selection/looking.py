@@ -7,8 +7,8 @@ import math
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
+from newfound.clustering import partitions as cuts
 from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
 from newfound.incontext.look import Look, context_rows, look, seconds_for
 from newfound.incontext.reading import context_of
@@ -17,8 +17,6 @@ from newfound.tables.task import DiscoveryTask
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-_N_INIT = 10  # starts of k-means
 
 
 def can_look(task: DiscoveryTask) -> bool:
@@ -97,8 +95,8 @@ def network_partition(
     if len(shown) < task.n_novel + 2 or seconds_for(len(seen), task.layout) > seconds:
         return None
     found = look_at(task, seen, rng, n_views=n_views, device=device)
-    seed = int(rng.randint(2**31 - 1))
     vectors = found.embedding[task.codes[seen] < 0]
-    groups = KMeans(task.n_novel, n_init=_N_INIT, random_state=seed).fit_predict(vectors)
-    partition: Codes = spread(task, shown, np.eye(task.n_novel)[groups], seed).argmax(axis=1)
+    ((_, groups),) = cuts.partitions(vectors, None, task.n_novel, rng, frozenset({"k-means"}))
+    told = np.eye(task.n_novel)[groups]
+    partition: Codes = spread(task, shown, told, int(rng.randint(2**31 - 1))).argmax(axis=1)
     return partition

@@ -179,13 +179,15 @@ def remake(
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
     if has_more and not by_network:
         chosen = _first_stable(choice, portfolio, shared, n_best)
-    if trusted:
-        needed, least = (_STABLE, information_of(portfolio.graphs, chosen, n_classes)) if by_network else (_ALIKE, -1e9)
-        alike = (_agreement_with(chosen, portfolio.partitions) >= needed) & ~portfolio.is_empty
-        alike &= portfolio.information > least
-        if alike.any():
-            chosen = portfolio.partitions[int(np.where(alike, portfolio.information, -np.inf).argmax())]
-    return chosen
+    if not trusted:
+        return chosen
+    agreement, worth = _agreement_with(chosen, portfolio.partitions), portfolio.information
+    if by_network:
+        alike = (agreement >= _STABLE) & (worth > information_of(portfolio.graphs, chosen, n_classes))
+    else:
+        alike = agreement >= _ALIKE
+    alike &= ~portfolio.is_empty
+    return portfolio.partitions[int(np.where(alike, worth, -np.inf).argmax())] if alike.any() else chosen
 
 
 def _first_stable(choice: Ranking, portfolio: Portfolio, shared: NDArray[np.intp], n_best: int) -> Codes:
