@@ -10,7 +10,7 @@ from newfound import deadline
 from newfound.deadline import Deadline
 from newfound.selection import evidence as module
 from newfound.selection.evidence import Evidence, gather_evidence
-from newfound.selection.portfolio import Name, Portfolio, build_portfolio
+from newfound.selection.portfolio import NETWORK, Name, Portfolio, build_portfolio
 from tests.selection.made_up import LAYOUT, N_NOVEL, lopsided, made, rng, table
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -130,7 +130,7 @@ def test_evidence_of_clear_classes() -> None:
 
 
 def result(fold: tuple[int, ...], names: list[Name], information: list[float], accuracy: list[float]) -> Any:
-    return module._Result(fold, made(names, information), np.array(accuracy), within=1.0)
+    return module._Result(fold, made(names, information), np.array(accuracy), within=1.0, n_hidden=2)
 
 
 def test_trust_is_how_well_tasks_are_foretold() -> None:
@@ -161,9 +161,53 @@ def test_candidates_that_a_task_did_not_allow_are_judged_by_the_others() -> None
 
 def test_the_gain_of_cleaner_partitions_is_measured_on_hidden_classes() -> None:
     accuracy = np.array([0.9, 0.6, 1.0])
-    first = module._Result((0, 1), lopsided(), accuracy, within=0.9)
+    first = module._Result((0, 1), lopsided(), accuracy, within=0.9, n_hidden=2)
     assert module._weigh([first]).gain_of_cleaner == pytest.approx(-0.3)
     silent = replace(first, portfolio=made(first.portfolio.names, [3.0, 2.0, 1.0]))
     assert module._weigh([first, silent]).gain_of_cleaner == pytest.approx(-0.3)  # nothing was exchanged there
     assert module._weigh([silent]).gain_of_cleaner == 0.0
     assert module._weigh([first, silent]).within == pytest.approx(0.9)
+
+
+def test_smoothing_draws_towards_an_additive_table() -> None:
+    names = [(space, method) for space in "abc" for method in "xy"]
+    additive = np.array([1, 2, 11, 12, 21, 22], dtype=float)
+    np.testing.assert_allclose(module._smoothed(names, additive), additive)
+    lucky = np.zeros(6)
+    lucky[3] = 6.0
+    share = 1 - module._SMOOTHING
+    expected = share * lucky + (1 - share) * np.array([-1, 1, 2, 4, -1, 1])  # mean of the line + of the column - of all
+    np.testing.assert_allclose(module._smoothed(names, lucky), expected)
+
+
+def test_the_network_is_compared_with_what_other_tasks_would_have_chosen() -> None:
+    names = [NETWORK, ("columns", "k-means"), ("ranks", "Ward linkage"), ("ranks", "k-means")]
+    tasks = [
+        result((0, 1), names, [1.0, 2.0, 3.0, 0.0], [0.7, 0.6, 0.9, 0.5]),
+        result((0, 2), names, [1.0, 3.0, 2.0, 0.0], [0.7, 0.8, 0.6, 0.5]),
+    ]
+    chosen = [
+        task.accuracy[module._summarise([other]).score(task.portfolio).argmax()]
+        for task, other in zip(tasks, tasks[::-1], strict=True)
+    ]
+    assert module._weigh(tasks).lead_of_network == pytest.approx(0.7 - np.mean(chosen))
+    assert module._weigh(tasks[:1]).lead_of_network == 0.0  # the task would have chosen by itself
+    without = replace(tasks[0], portfolio=made(names[1:], [2.0, 3.0, 0.0]), accuracy=tasks[0].accuracy[1:])
+    assert module._weigh([without, tasks[1]]).lead_of_network == pytest.approx(0.7 - chosen[1])
+
+
+def test_the_gain_of_an_exchange_of_the_networks_partition_is_measured_on_hidden_classes() -> None:
+    names = [NETWORK, ("columns", "spectral 1"), ("columns", "k-means"), ("ranks", "spectral 1")]
+    first = result((0, 1), names, [0.1, 1.0, 3.0, 2.0], [0.7, 0.8, 0.9, 0.6])
+    far = np.array([0, 0, 1, 1])
+    other = replace(first.portfolio, partitions=np.vstack([first.portfolio.partitions[:3], far]))
+    near = replace(first, portfolio=other)  # the most informative spectral one is another partition
+    silent = result((0, 2), names[1:], [1.0, 3.0, 2.0], [0.8, 0.9, 0.6])  # without the network
+    assert module._weigh([first, near, silent]).gains_of_exchange == pytest.approx((-0.1, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("gains", "pays"), [((), True), ((-0.1,), False), ((0.0,), True), ((-0.1, -0.12), False), ((-0.1, 0.08), True)]
+)
+def test_an_exchange_that_loses_more_than_chance_does_not_pay(gains: tuple[float, ...], pays: bool) -> None:
+    assert Evidence(gains_of_exchange=gains).exchange_pays == pays

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from newfound.incontext import look
+from newfound.incontext.look import is_in_time, seconds_for
 from newfound.metrics import clustering_accuracy
 from newfound.selection import looking
 from newfound.selection.looking import can_look, network_partition, spread
@@ -40,6 +41,13 @@ def test_too_few_rows_for_the_classes() -> None:
     task, _ = make_task(2)
     few = task.take(np.flatnonzero(task.codes >= 0).tolist() + [len(task.codes) - 1] * 3)
     assert network_partition(few, rng()) is None
+
+
+def test_rows_beyond_the_time_by_rounding_do_not_matter() -> None:
+    task, _ = make_task()
+    assert is_in_time(500, task.layout, seconds_for(450, task.layout))
+    assert not is_in_time(500, task.layout, seconds_for(350, task.layout))
+    assert not is_in_time(100, task.layout, seconds_for(99, task.layout))
 
 
 def test_who_can_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

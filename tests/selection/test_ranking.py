@@ -20,17 +20,6 @@ from tests.selection.made_up import LAYOUT, N_KNOWN, N_NOVEL, lopsided, made, rn
 pytestmark = pytest.mark.usefixtures("few_trees")
 
 
-def test_smoothing_draws_towards_an_additive_table() -> None:
-    names = [(space, method) for space in "abc" for method in "xy"]
-    additive = np.array([1, 2, 11, 12, 21, 22], dtype=float)
-    np.testing.assert_allclose(module._smoothed(names, additive), additive)
-    lucky = np.zeros(6)
-    lucky[3] = 6.0
-    share = 1 - module._SMOOTHING
-    expected = share * lucky + (1 - share) * np.array([-1, 1, 2, 4, -1, 1])  # mean of the line + of the column - of all
-    np.testing.assert_allclose(module._smoothed(names, lucky), expected)
-
-
 def test_without_evidence_a_usual_candidate_that_others_agree_with_is_chosen(portfolio: Portfolio) -> None:
     choice = rank(portfolio, Evidence(), rng())
     usual = [space in spaces.FEW_KNOWN and method in cuts.FEW_KNOWN for space, method in choice.names]
@@ -49,6 +38,23 @@ def test_evidence_decides(portfolio: Portfolio) -> None:
     informed = rank(portfolio, replace(evidence, trust_in_accuracy=0.0, trust_in_information=1.0), rng())
     best = portfolio.names.index(informed.names[0])
     assert portfolio.information[best] == portfolio.information.max()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "first"),
+    [
+        ({"lead_of_network": 0.01, "trust_in_accuracy": 0.4}, NETWORK),
+        ({"trust_in_information": 0.5}, NETWORK),
+        ({"trust_in_information": 0.4, "lead_of_network": -0.01}, (spaces.RAW, "k-means")),
+        ({"trust_in_information": 0.5, "order": [2.0, 1.5, 1.0]}, (spaces.RAW, "k-means")),
+    ],
+)
+def test_the_network_comes_first_where_it_leads_in_one_signal(evidence: dict[str, Any], first: tuple[str, str]) -> None:
+    names = [(spaces.RAW, "k-means"), NETWORK, (spaces.RAW, "Ward linkage")]
+    offered = made(names, evidence.pop("order", [2.0, 2.1, 1.0]))
+    advantage = dict(zip(names, [0.2, -0.3, 0.1], strict=True))
+    signals = {"trust_in_information": 0.0, "trust_in_accuracy": 3.0} | evidence
+    assert rank(offered, Evidence(8, advantage, advantage, **signals), rng()).names[0] == first
 
 
 @pytest.mark.parametrize("equal", ["labelled", "unlabelled", "all"])
@@ -135,6 +141,21 @@ def test_what_the_network_found_is_told_to_the_other_rows(trust: float, monkeypa
     partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
     np.testing.assert_array_equal(partition[shared], swapped)
     assert clustering_accuracy(truth[codes < 0], partition) > 0.95
+
+
+@pytest.mark.parametrize(("gains", "expected"), [((0.1,), 1), ((-0.1,), 0)])
+def test_the_networks_partition_is_exchanged_where_that_pays(
+    monkeypatch: pytest.MonkeyPatch, gains: tuple[float, ...], expected: int
+) -> None:
+    chosen = np.arange(200) // 100
+    near = np.where(np.arange(200) == 99, 1, chosen)
+    offered = replace(made([("columns", "spectral 1")], [9.0], n=200), partitions=near[None])
+    monkeypatch.setattr(module, "build_portfolio", lambda *args, **settings: offered)
+    evidence = Evidence(8, trust_in_information=1.0, gains_of_exchange=gains)
+    names = [NETWORK, ("columns", "k-means")]
+    choice = Ranking(np.stack([chosen, chosen]), names, np.zeros(2), 1.0, False, False, evidence, Records())
+    partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), shared=np.arange(200), n_best=1)
+    np.testing.assert_array_equal(partition, (chosen, near)[expected])
 
 
 @pytest.mark.parametrize(("trust", "expected"), [(1.0, "near"), (0.4, "chosen")])

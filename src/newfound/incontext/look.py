@@ -97,6 +97,15 @@ def seconds_for(n_rows: int, layout: Layout) -> float:
     return _SECONDS_A_CELL * n_rows * _cells_of_row(layout)
 
 
+def is_in_time(n_rows: int, layout: Layout, seconds: float) -> bool:
+    """Whether a context that was drawn for so many seconds can be looked at in them.
+
+    It may have a few rows more than fit, for rounding and rare classes, for which no look should fall away. It is too
+    large only where the fewest rows that are ever drawn take longer.
+    """
+    return seconds_for(min(n_rows, _FEWEST_ROWS), layout) <= seconds
+
+
 def _cells_of_row(layout: Layout) -> int:
     return cell_columns(layout.n_groups) + 2
 

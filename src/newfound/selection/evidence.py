@@ -10,7 +10,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from newfound.learning.machine import in_parallel
 from newfound.metrics import clustering_accuracy
 from newfound.selection.hidden_classes import FEWEST_KNOWN, deal_classes, n_hidden_classes
 from newfound.selection.hidden_task import HiddenTask
-from newfound.selection.portfolio import Name, Portfolio, build_portfolio, told_by
+from newfound.selection.portfolio import NETWORK, Name, Portfolio, build_portfolio, told_by
 from newfound.tables import Layout
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,8 @@ Codes = NDArray[np.int64]
 
 _HIDDEN_ROWS = (1_000, 1_500)  # hidden and known rows of a task
 _SECONDS_OF_LOOK = 1.6  # of the in-context network, in each task
+_TRUST_IN_HIDDEN = 2.0  # weight of the hidden accuracy beside the information, both being equally reliable
+_SMOOTHING = 0.3  # of the hidden accuracies over candidates with the same representation or method
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,12 @@ class Evidence:
         accuracies: rank correlations, at least 0.
     gain_of_cleaner : float
         Mean change of the accuracy where the most informative partition of a task was exchanged for a cleaner one.
+    lead_of_network : float
+        Mean lead of the network's partition over that which the information of a task and the other tasks would choose
+        among all others; 0 where there is none.
+    gains_of_exchange : tuple of float
+        Change of the accuracy in each task where the network's partition was exchanged for a spectral one that is the
+        same by and large but tells more.
     within : float
         Mean share of the edges that stay within a class, of the hidden classes themselves.
     """
@@ -58,7 +66,31 @@ class Evidence:
     trust_in_information: float = 0.0
     trust_in_accuracy: float = 0.0
     gain_of_cleaner: float = 0.0
+    lead_of_network: float = 0.0
+    gains_of_exchange: tuple[float, ...] = ()
     within: float = 0.0
+
+    @property
+    def trusts_something(self) -> bool:
+        """Whether hidden classes can tell candidates apart."""
+        return self.trust_in_information + self.trust_in_accuracy > 0
+
+    def score(self, portfolio: Portfolio) -> Floats:
+        """Score candidates by information and hidden accuracy, each standardised and weighed by the trust in it; (c,).
+
+        A candidate that no task allowed, for want of known classes, is neither praised nor blamed.
+        """
+        advantage = _smoothed(portfolio.names, np.array([self.advantage.get(name, 0.0) for name in portfolio.names]))
+        score: Floats = self.trust_in_information * _lead(portfolio.information)
+        score += _TRUST_IN_HIDDEN * self.trust_in_accuracy * _lead(advantage)
+        return score
+
+    @property
+    def exchange_pays(self) -> bool:
+        """Whether the exchange of the network's partition does not lose accuracy beyond its standard error."""
+        gains = np.array(self.gains_of_exchange)
+        error = gains.std(ddof=1) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
+        return not len(gains) or bool(gains.mean() + error >= 0)
 
 
 def gather_evidence(
@@ -117,7 +149,7 @@ def gather_evidence(
         )
         accuracy = np.array([clustering_accuracy(task.truth, partition) for partition in portfolio.partitions])
         within = float(told_by(portfolio.graphs, task.truth, task.n_hidden)[1])
-        results[place] = _Result(fold, portfolio, accuracy, within)
+        results[place] = _Result(fold, portfolio, accuracy, within, task.n_hidden)
         durations.append(time.monotonic() - start)
         on_task()
 
@@ -144,15 +176,26 @@ def _hidden_tasks(
 
 @dataclass(frozen=True)
 class _Result:
-    """Accuracy of each candidate of a task's portfolio, and the share of edges within the true classes."""
+    """Accuracy of each candidate of a task, the share of edges within the true classes, and how many these are."""
 
     fold: tuple[int, ...]
     portfolio: Portfolio
     accuracy: Floats
     within: float
+    n_hidden: int
 
 
 def _weigh(results: list[_Result]) -> Evidence:
+    """Weigh what tasks say, and how far the network leads in tasks that have no part in what it is compared with."""
+    leads = []
+    for result in results:
+        others = _summarise([other for other in results if other.fold != result.fold])
+        if others.trusts_something and NETWORK in result.portfolio.names:
+            leads.append(_lead_of_network(result, others))
+    return replace(_summarise(results), lead_of_network=float(np.mean(leads)) if leads else 0.0)
+
+
+def _summarise(results: list[_Result]) -> Evidence:
     if not results:
         return Evidence()
     names = sorted({name for result in results for name in result.portfolio.names})
@@ -175,6 +218,7 @@ def _weigh(results: list[_Result]) -> Evidence:
         trust_in_information=max(0.0, float(np.mean(informed))),
         trust_in_accuracy=max(0.0, float(np.mean(foretold))) if foretold else 0.0,
         gain_of_cleaner=float(np.mean(gains)) if gains else 0.0,
+        gains_of_exchange=tuple(gain for result in results if (gain := _gain_of_exchange(result)) is not None),
         within=float(np.mean([result.within for result in results])),
     )
 
@@ -190,7 +234,53 @@ def _gain_of_cleaner(result: _Result) -> float | None:
     return float(accuracy[np.where(cleaner, score, -np.inf).argmax()] - accuracy[chosen])
 
 
+def _lead_of_network(result: _Result, evidence: Evidence) -> float:
+    """Accuracy of the network's partition, less that of the one that would be chosen among all others."""
+    portfolio, network = result.portfolio, result.portfolio.names.index(NETWORK)
+    score = evidence.score(portfolio)
+    score[portfolio.is_empty] = -np.inf
+    score[network] = -np.inf
+    return float(result.accuracy[network] - result.accuracy[score.argmax()])
+
+
+def _gain_of_exchange(result: _Result) -> float | None:
+    """Gain of accuracy by the exchange that `remake` would make of the network's partition; None if by none."""
+    portfolio, accuracy = result.portfolio, result.accuracy
+    if NETWORK not in portfolio.names:
+        return None
+    network = portfolio.names.index(NETWORK)
+    sharper = portfolio.sharper_than(portfolio.partitions[network], result.n_hidden)
+    if not sharper.any():
+        return None
+    return float(accuracy[np.where(sharper, portfolio.information, -np.inf).argmax()] - accuracy[network])
+
+
 def _rank_correlation(a: Floats, b: Floats) -> float:
     if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
     return float(spearmanr(a, b).statistic)
+
+
+def _lead(values: Floats) -> Floats:
+    """Standardised lead over the median; how bad the worse half is must not decide among the better."""
+    return standardised(np.maximum(values, np.median(values)))
+
+
+def _smoothed(names: list[Name], advantage: Floats) -> Floats:
+    """Draw each candidate's advantage towards what its representation and its method have on average.
+
+    Few tasks are few chances to be lucky; those that share a representation or a method were lucky independently.
+    """
+    additive = np.full(len(names), -advantage.mean())
+    for part in (0, 1):
+        kinds = np.unique([name[part] for name in names], return_inverse=True)[1]
+        additive += (np.bincount(kinds, advantage) / np.bincount(kinds))[kinds]
+    smoothed: Floats = (1 - _SMOOTHING) * advantage + _SMOOTHING * additive
+    return smoothed
+
+
+def standardised(values: Floats) -> Floats:
+    """Values (n,) less their mean, in units of their standard deviation; all 0 where they are equal."""
+    spread = float(values.std())
+    standard: Floats = (values - values.mean()) / (spread if spread > 0 else 1.0)
+    return standard

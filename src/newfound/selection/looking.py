@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from newfound.clustering import partitions as cuts
 from newfound.incontext.context import ALL_NOVEL, MAX_CLASSES
-from newfound.incontext.look import Look, context_rows, look, seconds_for
+from newfound.incontext.look import Look, context_rows, is_in_time, look
 from newfound.incontext.reading import context_of
 from newfound.routing.forest import Forest
 from newfound.tables.task import DiscoveryTask
@@ -92,7 +92,7 @@ def network_partition(
     """
     seen = context_rows(task, rng, seconds=seconds)
     shown = seen[task.codes[seen] < 0]
-    if len(shown) < task.n_novel + 2 or seconds_for(len(seen), task.layout) > seconds:
+    if len(shown) < task.n_novel + 2 or not is_in_time(len(seen), task.layout, seconds):
         return None
     found = look_at(task, seen, rng, n_views=n_views, device=device)
     vectors = found.embedding[task.codes[seen] < 0]

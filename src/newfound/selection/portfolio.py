@@ -36,6 +36,7 @@ _TELLS_MORE = 0.06  # of what there is to tell: a clean partition that tells so 
 _SMALLEST_ENTROPY = 0.05
 _EVEN = 0.5  # share of the largest entropy below which classes are of very different sizes
 _HOLES = 0.5  # overlap with the rows that lack one cell from which on a class counts as made of these alone
+_SAME = 0.6  # agreement from which on two partitions are the same by and large
 _EDGES = 10  # neighbours of each row that vote on a partition
 _COMPARED_ROWS = 1_500
 _JITTER = 1e-6  # of the spread: equal rows get neighbours at random instead of in the order of the table
@@ -94,6 +95,14 @@ class Portfolio:
         preferred: NDArray[np.bool_] = something & tells_more & (self.within[chosen] < _CLEAN)
         return preferred
 
+    def sharper_than(self, partition: Codes, n_classes: int) -> NDArray[np.bool_]:
+        """Whether each is a spectral partition that is the same as a given one by and large, but tells more; (c,)."""
+        spectral = np.array([method in cuts.SPECTRAL for _, method in self.names])
+        tells_more = self.information > information_of(self.graphs, partition, n_classes)
+        sharper: NDArray[np.bool_] = spectral & tells_more & ~self.is_empty
+        sharper[sharper] = agreement_with(partition, self.partitions[sharper]) >= _SAME
+        return sharper
+
 
 def normalised_information(partitions: Codes) -> Floats:
     """Normalised mutual information of all pairs of partitions, (c, n) to (c, c).
@@ -116,6 +125,11 @@ def normalised_information(partitions: Codes) -> Floats:
     mean = (entropies[:, None] + entropies[None, :]) / 2
     normalised: Floats = np.where(mean > 0, information / np.where(mean > 0, mean, 1.0), 1.0)
     return normalised
+
+
+def agreement_with(partition: Codes, partitions: Codes) -> Floats:
+    """Normalised mutual information of a partition (n,) with others (c, n); (c,)."""
+    return np.array([normalised_information(np.stack([partition, other]))[0, 1] for other in partitions])
 
 
 def build_portfolio(

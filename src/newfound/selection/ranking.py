@@ -15,16 +15,9 @@ from numpy.typing import NDArray
 from newfound.clustering import partitions as cuts
 from newfound.clustering import representations as spaces
 from newfound.records import Records
-from newfound.selection.evidence import Evidence
+from newfound.selection.evidence import Evidence, standardised
 from newfound.selection.looking import spread
-from newfound.selection.portfolio import (
-    NETWORK,
-    Name,
-    Portfolio,
-    build_portfolio,
-    information_of,
-    normalised_information,
-)
+from newfound.selection.portfolio import NETWORK, Name, Portfolio, agreement_with, build_portfolio
 from newfound.tables import Layout
 from newfound.tables.task import DiscoveryTask
 
@@ -37,8 +30,6 @@ _LESS_APART = 0.03  # share of edges within classes by which a choice may stay b
 _TRUSTED = 0.5  # trust in the information from which on it decides between partitions that are nearly ...
 _ALIKE = 0.85  # ... alike
 _STABLE = 0.6  # agreement of a candidate with itself, made anew with more rows, from which on it is the same
-_TRUST_IN_HIDDEN = 2.0  # weight of the hidden accuracy beside the information, both being equally reliable
-_SMOOTHING = 0.3  # of the hidden accuracies over candidates with the same representation or method
 
 
 @dataclass(frozen=True)
@@ -75,21 +66,17 @@ class Ranking:
 def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -> Ranking:
     """Rank the candidates of a portfolio without any novel label.
 
-    With hidden classes, by the information and the hidden accuracy, each standardised and weighed by the trust in it.
+    With hidden classes, by the information and the hidden accuracy, each standardised and weighed by the trust in it;
+    the partition of the in-context network comes first where it leads in one of the two.
     Without, by the agreement with all other candidates and the edges within classes, among the few candidates that do
     well on most tables. Where the first one's classes are less apart than the known ones, it may cut through a large
     class instead of seeing a small one: cleaner partitions then come first, unless hidden classes speak against it.
     """
     agreement = portfolio.agreement(rng)
-    if evidence.trust_in_information + evidence.trust_in_accuracy > 0:
-        # A candidate that no task allowed, for want of known classes, is neither praised nor blamed.
-        advantage = _smoothed(
-            portfolio.names, np.array([evidence.advantage.get(name, 0.0) for name in portfolio.names])
-        )
-        score = evidence.trust_in_information * _lead(portfolio.information)
-        score += _TRUST_IN_HIDDEN * evidence.trust_in_accuracy * _lead(advantage)
+    if evidence.trusts_something:
+        score = evidence.score(portfolio)
     else:
-        score = _standardised(agreement) + _standardised(portfolio.within)
+        score = standardised(agreement) + standardised(portfolio.within)
         usual = [space in spaces.FEW_KNOWN and method in cuts.FEW_KNOWN for space, method in portfolio.names]
         score[~np.array(usual)] -= np.ptp(score) + 1.0
     last = portfolio.is_empty.copy()
@@ -98,7 +85,9 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
     score[last] -= np.ptp(score) + 1.0
     chosen = int(score.argmax())
     as_apart_as_known = evidence.n_folds > 0 and portfolio.within[chosen] > evidence.within - _LESS_APART
-    if evidence.gain_of_cleaner > -_SMALL_LOSS and not as_apart_as_known:
+    if _network_leads(portfolio, evidence, chosen):
+        score[portfolio.names.index(NETWORK)] = score.max() + 1.0
+    elif evidence.gain_of_cleaner > -_SMALL_LOSS and not as_apart_as_known:
         score[portfolio.cleaner_than(chosen)] += np.ptp(score) + 1.0
     order = np.argsort(-score, kind="stable")
     names = [portfolio.names[i] for i in order]
@@ -127,6 +116,20 @@ def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -
     )
 
 
+def _network_leads(portfolio: Portfolio, evidence: Evidence, chosen: int) -> bool:
+    """Whether the network's partition should be preferred to one that was chosen by its score.
+
+    Either it found hidden classes better than what would have been chosen otherwise; or the graphs tell more about it,
+    though it was not made from any of them, and what they tell can be trusted.
+    """
+    if NETWORK not in portfolio.names:
+        return False
+    network = portfolio.names.index(NETWORK)
+    tells_more = bool(portfolio.information[network] > portfolio.information[chosen])
+    is_trusted = evidence.trust_in_information >= _TRUSTED
+    return not portfolio.is_empty[network] and (evidence.lead_of_network > 0 or (is_trusted and tells_more))
+
+
 def remake(
     choice: Ranking,
     rows: Floats,
@@ -145,7 +148,8 @@ def remake(
 
     Where the information of a partition can be trusted, it is then exchanged for the most informative spectral
     partition among those that nearly agree with it. That of the network is also exchanged for one that is the same by
-    and large, if that tells more: graphs have all rows, and the network saw a sample.
+    and large, if that tells more: graphs have all rows, and the network saw a sample. Not where the same exchange lost
+    accuracy on hidden classes, though: where classes overlap, what tells more may cut elsewhere.
 
     Parameters
     ----------
@@ -166,7 +170,8 @@ def remake(
     by_network = choice.names[:1] == [NETWORK]
     best = [name for name in choice.names if name != NETWORK][:n_best]  # the network would see no more rows than before
     names = [*best] if has_more and not by_network else []
-    if trusted:
+    exchanged = trusted and (not by_network or choice.evidence.exchange_pays)
+    if exchanged:
         names += [(representation, method) for representation, _ in best for method in cuts.SPECTRAL]
     chosen: Codes = choice.partitions[0]
     if has_more and by_network:
@@ -179,15 +184,14 @@ def remake(
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
     if has_more and not by_network:
         chosen = _first_stable(choice, portfolio, shared, n_best)
-    if not trusted:
+    if not exchanged:
         return chosen
-    agreement, worth = _agreement_with(chosen, portfolio.partitions), portfolio.information
     if by_network:
-        alike = (agreement >= _STABLE) & (worth > information_of(portfolio.graphs, chosen, n_classes))
+        alike = portfolio.sharper_than(chosen, n_classes)
     else:
-        alike = agreement >= _ALIKE
-    alike &= ~portfolio.is_empty
-    return portfolio.partitions[int(np.where(alike, worth, -np.inf).argmax())] if alike.any() else chosen
+        alike = (agreement_with(chosen, portfolio.partitions) >= _ALIKE) & ~portfolio.is_empty
+    worth = np.where(alike, portfolio.information, -np.inf)
+    return portfolio.partitions[int(worth.argmax())] if alike.any() else chosen
 
 
 def _first_stable(choice: Ranking, portfolio: Portfolio, shared: NDArray[np.intp], n_best: int) -> Codes:
@@ -196,35 +200,6 @@ def _first_stable(choice: Ranking, portfolio: Portfolio, shared: NDArray[np.intp
     for name, ranked in zip(choice.names[:n_best], choice.partitions, strict=False):
         if name in portfolio.names:
             anew = portfolio.partitions[portfolio.names.index(name)]
-            agreements.append((float(_agreement_with(ranked, anew[None, shared])[0]), anew))
+            agreements.append((float(agreement_with(ranked, anew[None, shared])[0]), anew))
     stable = (anew for agreement, anew in agreements if agreement >= _STABLE)
     return next(stable, max(agreements, key=lambda pair: pair[0])[1])
-
-
-def _agreement_with(partition: Codes, partitions: Codes) -> Floats:
-    """Normalised mutual information of a partition (n,) with others (c, n); (c,)."""
-    return np.array([normalised_information(np.stack([partition, other]))[0, 1] for other in partitions])
-
-
-def _lead(values: Floats) -> Floats:
-    """Standardised lead over the median; how bad the worse half is must not decide among the better."""
-    return _standardised(np.maximum(values, np.median(values)))
-
-
-def _smoothed(names: list[Name], advantage: Floats) -> Floats:
-    """Draw each candidate's advantage towards what its representation and its method have on average.
-
-    Few tasks are few chances to be lucky; those that share a representation or a method were lucky independently.
-    """
-    additive = np.full(len(names), -advantage.mean())
-    for part in (0, 1):
-        kinds = np.unique([name[part] for name in names], return_inverse=True)[1]
-        additive += (np.bincount(kinds, advantage) / np.bincount(kinds))[kinds]
-    smoothed: Floats = (1 - _SMOOTHING) * advantage + _SMOOTHING * additive
-    return smoothed
-
-
-def _standardised(values: Floats) -> Floats:
-    spread = float(values.std())
-    standard: Floats = (values - values.mean()) / (spread if spread > 0 else 1.0)
-    return standard
