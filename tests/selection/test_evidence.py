@@ -207,7 +207,7 @@ def test_the_gain_of_an_exchange_of_the_networks_partition_is_measured_on_hidden
 
 
 @pytest.mark.parametrize(
-    ("gains", "pays"), [((), True), ((-0.1,), False), ((0.0,), True), ((-0.1, -0.12), False), ((-0.1, 0.08), True)]
+    ("gains", "pays"), [((), False), ((0.1,), False), ((0.0, 0.0), True), ((-0.1, -0.12), False), ((-0.1, 0.08), True)]
 )
-def test_an_exchange_that_loses_more_than_chance_does_not_pay(gains: tuple[float, ...], pays: bool) -> None:
+def test_an_exchange_pays_unless_tasks_lose_by_it_beyond_chance(gains: tuple[float, ...], pays: bool) -> None:
     assert Evidence(gains_of_exchange=gains).exchange_pays == pays

@@ -143,7 +143,7 @@ def test_what_the_network_found_is_told_to_the_other_rows(trust: float, monkeypa
     assert clustering_accuracy(truth[codes < 0], partition) > 0.95
 
 
-@pytest.mark.parametrize(("gains", "expected"), [((0.1,), 1), ((-0.1,), 0)])
+@pytest.mark.parametrize(("gains", "expected"), [((0.1, 0.1), 1), ((-0.1, -0.1), 0), ((0.1,), 0)])
 def test_the_networks_partition_is_exchanged_where_that_pays(
     monkeypatch: pytest.MonkeyPatch, gains: tuple[float, ...], expected: int
 ) -> None:

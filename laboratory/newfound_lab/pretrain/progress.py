@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,14 @@ _SCORES = {
 _SMOOTHED = 5  # lines of the log in a moving mean
 
 
-def _read(path: Path) -> list[dict[str, float]]:
+def _read(path: Path) -> list[dict[str, Any]]:
     """Lines of a file."""
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def _curve(name: str, lines: list[dict[str, float]], key: str, smoothed: int) -> Curve:
-    """Values of a key over the steps, as moving means with their deviation."""
+def _curve(name: str, lines: list[dict[str, Any]], key: str, smoothed: int) -> Curve:
+    """Values of a key over the steps, as moving means with their deviation; lines without it are left out."""
+    lines = [line for line in lines if key in line]
     width = min(smoothed, len(lines))
     windows = np.lib.stride_tricks.sliding_window_view(np.array([line[key] for line in lines]), width)
     steps = np.lib.stride_tricks.sliding_window_view(np.array([line["step"] for line in lines], dtype=float), width)

@@ -50,5 +50,5 @@ def test_a_wrong_option_is_refused() -> None:
 
 def test_ship_writes_weights_and_card(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["pretrain", "ship", str(PACKAGE / WEIGHTS), str(tmp_path)]) == 0
-    assert "5,278,204 parameters after 51,789 steps" in capsys.readouterr().out
+    assert "5,278,204 parameters after 63,789 steps" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["weights.json", "weights.safetensors"]

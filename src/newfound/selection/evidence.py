@@ -87,10 +87,12 @@ class Evidence:
 
     @property
     def exchange_pays(self) -> bool:
-        """Whether the exchange of the network's partition does not lose accuracy beyond its standard error."""
+        """Whether tasks, more than one, say that the exchange of the network's partition loses no accuracy.
+
+        The mean of their gains may lie below 0 by its standard error.
+        """
         gains = np.array(self.gains_of_exchange)
-        error = gains.std(ddof=1) / math.sqrt(len(gains)) if len(gains) > 1 else 0.0
-        return not len(gains) or bool(gains.mean() + error >= 0)
+        return len(gains) > 1 and bool(gains.mean() + gains.std(ddof=1) / math.sqrt(len(gains)) >= 0)
 
 
 def gather_evidence(

@@ -148,8 +148,8 @@ def remake(
 
     Where the information of a partition can be trusted, it is then exchanged for the most informative spectral
     partition among those that nearly agree with it. That of the network is also exchanged for one that is the same by
-    and large, if that tells more: graphs have all rows, and the network saw a sample. Not where the same exchange lost
-    accuracy on hidden classes, though: where classes overlap, what tells more may cut elsewhere.
+    and large, if that tells more: graphs have all rows, and the network saw a sample. Only where the same exchange lost
+    no accuracy on hidden classes, though: where classes overlap, what tells more may cut elsewhere.
 
     Parameters
     ----------
