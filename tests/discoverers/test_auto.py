@@ -147,11 +147,15 @@ def test_confidences_are_shares(n_novel: int) -> None:
 # ---- tables
 
 
-def test_networks_keep_novel_classes_of_very_different_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("is_lopsided", "by_network"), [(True, False), (False, True)])
+def test_networks_keep_novel_classes_of_very_different_sizes(
+    is_lopsided: bool, by_network: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     X, y, truth = blobs(sizes=(1000, 100, 20))
     right = truth[y < 0] - 6
-    choice = Ranking(right[None], [("columns", "k-means")], np.zeros(1), 1.0, False, True, Evidence(8), Records())
-    chosen = chooser.Choice(right, choice, np.arange(len(X)))
+    names = [("columns", "k-means")]
+    choice = Ranking(right[None], names, np.zeros(1), 1.0, False, is_lopsided, Evidence(8), Records())
+    chosen = chooser.Choice(right, by_network, choice, np.arange(len(X)))
     monkeypatch.setattr(chooser.Chooser, "choose", lambda *args: chosen)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

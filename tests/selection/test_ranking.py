@@ -122,7 +122,8 @@ def test_the_choice_is_made_anew_with_more_rows(trust: float) -> None:
     evidence = Evidence(n_folds=8, trust_in_information=trust, advantage={("columns", "k-means"): 1.0})
     choice = rank(build_portfolio(rows[few], codes[few], LAYOUT, N_NOVEL, rng()), evidence, rng())
     shared = np.searchsorted(np.flatnonzero(codes < 0), few[codes[few] < 0])
-    partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
+    partition, by_network = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
+    assert not by_network
     assert clustering_accuracy(truth[codes < 0], partition) > 0.95
 
 
@@ -138,7 +139,8 @@ def test_what_the_network_found_is_told_to_the_other_rows(trust: float, monkeypa
     choice = Ranking(partitions, names, np.zeros(2), 1.0, False, False, evidence, Records())
     monkeypatch.setattr(module, "_ALIKE", 2.0)  # nothing is like it
     shared = np.searchsorted(np.flatnonzero(codes < 0), seen)
-    partition = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
+    partition, by_network = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
+    assert by_network
     np.testing.assert_array_equal(partition[shared], swapped)
     assert clustering_accuracy(truth[codes < 0], partition) > 0.95
 
@@ -154,7 +156,9 @@ def test_the_networks_partition_is_exchanged_where_that_pays(
     evidence = Evidence(8, trust_in_information=1.0, gains_of_exchange=gains)
     names = [NETWORK, ("columns", "k-means")]
     choice = Ranking(np.stack([chosen, chosen]), names, np.zeros(2), 1.0, False, False, evidence, Records())
-    partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), shared=np.arange(200), n_best=1)
+    none = np.zeros((200, 1)), np.full(200, -1)
+    partition, by_network = remake(choice, *none, LAYOUT, 2, rng(), shared=np.arange(200), n_best=1)
+    assert by_network == (expected == 0)
     np.testing.assert_array_equal(partition, (chosen, near)[expected])
 
 
@@ -171,7 +175,9 @@ def test_only_near_partitions_and_trusted_information_replace_the_choice(
     monkeypatch.setattr(module, "build_portfolio", lambda *args, **settings: offered)
     evidence = Evidence(8, trust_in_information=trust)
     choice = Ranking(found["chosen"][None], names[:1], np.zeros(1), 1.0, False, False, evidence, Records())
-    partition = remake(choice, np.zeros((200, 1)), np.full(200, -1), LAYOUT, 2, rng(), shared=np.arange(200), n_best=1)
+    none = np.zeros((200, 1)), np.full(200, -1)
+    partition, by_network = remake(choice, *none, LAYOUT, 2, rng(), shared=np.arange(200), n_best=1)
+    assert not by_network
     np.testing.assert_array_equal(partition, found[expected])
 
 

@@ -175,7 +175,7 @@ class AutoDiscoverer(NetworkDiscoverer):
                 choice.partition, False, deadline, _enough_steps(len(learners)), levelled=True, n_rows=n_free
             )
         else:
-            lesson = Lesson(choice.partition, not choice.ranking.is_lopsided, deadline, n_rows=n_free)
+            lesson = Lesson(choice.partition, choice.gains_by_sharpening, deadline, n_rows=n_free)
         trainer = StudentTrainer(self._member_settings(), device, lesson)
         seeds = rng.randint(2**31 - 1, size=self.n_members).tolist()
         # The networks alone do without the rows that are held out, not the choice of a partition.

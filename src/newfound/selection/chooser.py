@@ -42,6 +42,8 @@ class Choice:
     ----------
     partition : ndarray of shape (n_unlabelled,), int64
         Novel class of each unlabelled row.
+    by_network : bool
+        Whether it is as the in-context network made it.
     ranking : Ranking
         The candidates.
     compared : ndarray of int
@@ -49,8 +51,18 @@ class Choice:
     """
 
     partition: Codes
+    by_network: bool
     ranking: Ranking
     compared: NDArray[np.intp]
+
+    @property
+    def gains_by_sharpening(self) -> bool:
+        """Whether mutual information may sharpen the partition.
+
+        It evens out the sizes of classes, which spoils clean ones of very different sizes; and where the network's
+        partition was kept, it would put back the cuts that information prefers.
+        """
+        return not self.ranking.is_lopsided and not self.by_network
 
 
 @dataclass(frozen=True)
@@ -81,9 +93,9 @@ class Chooser:
         with Progress(N_TASKS + 2, self.verbose) as progress:
             ranking = self._rank(task, some, rng, progress)
             progress.announce("making the best anew")
-            partition = self._remake(task, some, ranking, rng)
+            partition, by_network = self._remake(task, some, ranking, rng)
             progress.advance()
-        return Choice(partition, ranking, some)
+        return Choice(partition, by_network, ranking, some)
 
     def _rank(
         self, task: DiscoveryTask, some: NDArray[np.intp], rng: np.random.RandomState, progress: Progress
@@ -113,8 +125,8 @@ class Chooser:
 
     def _remake(
         self, task: DiscoveryTask, some: NDArray[np.intp], ranking: Ranking, rng: np.random.RandomState
-    ) -> Codes:
-        """Make the best candidates anew with all unlabelled rows."""
+    ) -> tuple[Codes, bool]:
+        """Make the best candidates anew with all unlabelled rows; as `remake`."""
         many = (task.codes < 0) | np.isin(np.arange(len(task.codes)), some)
         return remake(
             ranking,
@@ -139,4 +151,4 @@ def _nothing_to_choose(task: DiscoveryTask, n_unlabelled: int) -> Choice:
     """One class, or a class for each row."""
     partition = np.arange(n_unlabelled) % max(1, task.n_novel)
     ranking = Ranking(partition[None], [], np.empty(0), 1.0, False, False, Evidence(), Records())
-    return Choice(partition, ranking, np.arange(len(task.rows)))
+    return Choice(partition, False, ranking, np.arange(len(task.rows)))

@@ -141,7 +141,7 @@ def remake(
     shared: NDArray[np.intp],
     n_best: int,
     device: torch.device | str = "cpu",
-) -> Codes:
+) -> tuple[Codes, bool]:
     """Make the chosen partition anew if there are more rows: a graph of few misses how classes hang together.
 
     That of the in-context network is not made anew: a forest learns it, and tells the other rows.
@@ -164,6 +164,8 @@ def remake(
     -------
     ndarray of shape (n_unlabelled,), int64
         Class of each unlabelled row.
+    bool
+        Whether that is the network's partition.
     """
     trusted = choice.evidence.trust_in_information >= _TRUSTED and not choice.is_lopsided
     has_more = int((codes < 0).sum()) > choice.partitions.shape[1]
@@ -179,19 +181,20 @@ def remake(
         seen = np.flatnonzero(codes < 0)[shared]
         chosen = spread(task, seen, np.eye(n_classes)[chosen], int(rng.randint(2**31 - 1))).argmax(axis=1)
     if not names:
-        return chosen
+        return chosen, by_network
     names = list(dict.fromkeys(names))
     portfolio = build_portfolio(rows, codes, layout, n_classes, rng, names=names, device=device)
     if has_more and not by_network:
         chosen = _first_stable(choice, portfolio, shared, n_best)
     if not exchanged:
-        return chosen
+        return chosen, by_network
     if by_network:
         alike = portfolio.sharper_than(chosen, n_classes)
     else:
         alike = (agreement_with(chosen, portfolio.partitions) >= _ALIKE) & ~portfolio.is_empty
-    worth = np.where(alike, portfolio.information, -np.inf)
-    return portfolio.partitions[int(worth.argmax())] if alike.any() else chosen
+    if not alike.any():
+        return chosen, by_network
+    return portfolio.partitions[int(np.where(alike, portfolio.information, -np.inf).argmax())], False
 
 
 def _first_stable(choice: Ranking, portfolio: Portfolio, shared: NDArray[np.intp], n_best: int) -> Codes:
