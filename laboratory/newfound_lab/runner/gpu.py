@@ -1,6 +1,6 @@
 """Measure the training of TabularNCD on a GPU, beside the least that its steps can take.
 
-``python -m newfound_lab.runner.gpu write TABLES.npz`` encodes the training rows of the benchmarks, which needs pandas.
+``python -m newfound_lab.runner.gpu write TABLES.npz`` encodes the rows of the benchmarks, which needs pandas.
 ``python -m newfound_lab.runner.gpu measure TABLES.npz OUT.jsonl`` trains ten members for the paper's epochs on each, on
 a machine that needs torch, numpy, scipy and scikit-learn alone. The first training of a process is not counted.
 
@@ -33,6 +33,7 @@ from newfound.learning.pretraining import PretrainingSettings
 from newfound.learning.replay import Replayed
 from newfound.learning.tabular_ncd import TabularNCDTrainer
 from newfound.metrics import novel_scores
+from newfound.nn import layers
 from newfound.tables.layout import Layout
 from newfound.tables.task import DiscoveryTask
 from newfound_lab.paper.published import SETTINGS
@@ -43,26 +44,30 @@ _NUMBER = 4  # bytes
 
 
 class Table(NamedTuple):
-    """A benchmark's training rows, and the true classes of the unlabelled ones."""
+    """A benchmark's training rows with the true classes of the unlabelled ones, and its novel test rows with theirs."""
 
     name: str
     task: DiscoveryTask
     truth: NDArray[Any]
+    test_rows: NDArray[Any]
+    test_truth: NDArray[Any]
 
 
-def write_tables(path: Path) -> None:
-    """Encode the training rows of the benchmarks as their discoverers do."""
+def write_tables(path: Path, names: Sequence[str]) -> None:
+    """Encode the rows of the benchmarks as their discoverers do."""
     from newfound.tables.labels import read_labels
     from newfound_lab.datasets import load
 
     arrays: dict[str, NDArray[Any]] = {}
-    for name in TABLES:
+    for name in names:
         data = load(name)
         encoder = data.encoder()
         rows = encoder.fit_transform(data.X_train)
         arrays[f"{name}/rows"] = rows.astype(np.float32)
         arrays[f"{name}/codes"] = read_labels(data.y_train, len(rows)).codes
         arrays[f"{name}/truth"] = np.unique(data.y_train_truth[data.train_novel], return_inverse=True)[1]
+        arrays[f"{name}/test_rows"] = encoder.transform(data.X_test)[data.test_novel].astype(np.float32)
+        arrays[f"{name}/test_truth"] = np.unique(data.y_test[data.test_novel], return_inverse=True)[1]
         arrays[f"{name}/groups"], arrays[f"{name}/categorical"] = encoder.layout_.groups, encoder.layout_.categorical
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
 
@@ -71,12 +76,11 @@ def read_tables(path: Path, names: Sequence[str]) -> Iterator[Table]:
     """Read what `write_tables` wrote."""
     with np.load(path) as stored:
         for name in names:
-            rows, codes, truth, groups, categorical = (
-                stored[f"{name}/{part}"] for part in ("rows", "codes", "truth", "groups", "categorical")
-            )
+            parts = ("rows", "codes", "truth", "groups", "categorical", "test_rows", "test_truth")
+            rows, codes, truth, groups, categorical, *test = (stored[f"{name}/{part}"] for part in parts)
             layout = Layout(tuple(f"x{i}" for i in range(len(groups))), groups, categorical)
             task = DiscoveryTask(rows.astype(np.float64), codes, int(codes.max()) + 1, len(np.unique(truth)), layout)
-            yield Table(name, task, truth)
+            yield Table(name, task, truth, *test)
 
 
 class Machine(NamedTuple):
@@ -161,6 +165,9 @@ def train(table: Table, device: torch.device, seed: int) -> dict[str, Any]:
     torch.cuda.synchronize(device)
     seconds = time.perf_counter() - start
     scores = novel_scores(table.truth, trained.found)
+    of_members = trained.state.member_proba(table.test_rows.astype(np.float64))[1]
+    test_acc = [novel_scores(table.test_truth, of_one.argmax(axis=1))["acc"] for of_one in of_members]
+    vote = novel_scores(table.test_truth, of_members.mean(axis=0).argmax(axis=1))
     by_stage: dict[str, list[float]] = {}
     before = 0.0
     for epoch in trained.history:
@@ -172,12 +179,15 @@ def train(table: Table, device: torch.device, seed: int) -> dict[str, Any]:
         "epoch_seconds": {stage: statistics.median(seconds) for stage, seconds in by_stage.items()},
         "acc": round(scores["acc"], 4),
         "bacc": round(scores["bacc"], 4),
+        "test_acc": round(vote["acc"], 4),
+        "member_test_acc": round(statistics.fmean(test_acc), 4),
+        "member_test_acc_sd": round(statistics.stdev(test_acc), 4),
         "memory_mib": round(torch.cuda.max_memory_allocated(device) / 2**20),
     }
 
 
 def measure(
-    path: Path, names: Sequence[str], device: torch.device, *, replayed: bool, precise: bool
+    path: Path, names: Sequence[str], device: torch.device, *, replayed: bool, precise: bool, brief: bool
 ) -> Iterator[dict[str, Any]]:
     """Train on each table; a line for each, after one that tells what the machine can do."""
     machine = measure_machine(device)
@@ -188,8 +198,9 @@ def measure(
     }
     plain = patch.object(Replayed, "__call__", lambda self, *inputs: self._update(*inputs))
     single = patch.object(torch, "set_float32_matmul_precision", lambda _: None)
+    longer = patch.object(layers, "takes_brief_factors", lambda *_: False)
     torch.set_float32_matmul_precision("highest" if precise else "high")
-    with nullcontext() if replayed else plain, single if precise else nullcontext():
+    with nullcontext() if replayed else plain, single if precise else nullcontext(), nullcontext() if brief else longer:
         for number, table in enumerate(read_tables(path, names)):
             if number == 0:  # libraries load their kernels
                 train(table, device, 1)
@@ -203,7 +214,7 @@ def measure(
                     "floor_us": round(1e6 * floor, 1),
                     "over_floor": round(step / floor, 1),
                 }
-            yield {"table": table.name, "replayed": replayed, "precise": precise, **line}
+            yield {"table": table.name, "replayed": replayed, "precise": precise, "brief": brief, **line}
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -214,14 +225,20 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path, nargs="?", help="lines are added to this file")
     parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--kernel-by-kernel", action="store_true", help="without CUDA graphs, to compare")
-    parser.add_argument("--precise", action="store_true", help="single precision instead of TF32, to compare")
+    parser.add_argument("--precise", action="store_true", help="single precision instead of bf16 and TF32, to compare")
+    parser.add_argument("--without-bf16", action="store_true", help="TF32 for large products as well, to compare")
     options = parser.parse_args(given)
     if options.what == "write":
-        write_tables(options.tables)
+        write_tables(options.tables, options.only)
         return
     device = torch.device("cuda")
     lines = measure(
-        options.tables, options.only, device, replayed=not options.kernel_by_kernel, precise=options.precise
+        options.tables,
+        options.only,
+        device,
+        replayed=not options.kernel_by_kernel,
+        precise=options.precise,
+        brief=not (options.precise or options.without_bf16),
     )
     for line in lines:
         print(json.dumps(line), flush=True)  # noqa: T201

@@ -38,8 +38,9 @@ def test_the_least_time_is_that_of_bytes_or_of_products() -> None:
 def test_tables_are_read_as_they_were_encoded(tmp_path: Path) -> None:
     rows, codes = np.arange(12.0, dtype=np.float32).reshape(4, 3), np.array([0, 1, -1, -1])
     parts = {"rows": rows, "codes": codes, "truth": np.array([0, 1]), "groups": np.array([0, 1, 1])}
-    parts["categorical"] = np.array([False, True, True])
+    parts |= {"categorical": np.array([False, True, True]), "test_rows": rows[:1], "test_truth": np.array([1])}
     np.savez(tmp_path / "tables.npz", **{f"toy/{name}": part for name, part in parts.items()})
     (table,) = read_tables(tmp_path / "tables.npz", ["toy"])
     assert table.task.rows.dtype == np.float64
+    assert (table.test_rows.shape, table.test_truth.tolist()) == ((1, 3), [1])
     assert (table.task.n_known, table.task.n_novel, table.task.layout.n_groups) == (2, 2, 2)

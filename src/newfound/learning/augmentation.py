@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding  # picks rows several times as fast as an index
 
+from newfound.learning.residence import empty_for
 from newfound.nn import MemberStreams
 
 
@@ -84,7 +85,7 @@ def majority_categories(rows: Tensor, neighbours: Tensor, groups: Tensor, catego
         arbitrary but fixed.
     """
     columns = categorical.nonzero()[:, 0]
-    majority = rows.new_empty(rows.shape[0], columns.shape[0])
+    majority = empty_for((rows.shape[0], columns.shape[0]), rows)
     for group in groups[columns].unique():
         block = (groups[columns] == group).nonzero()[:, 0]
         majority[:, block] = _majority_in_block(rows[:, columns[block]], neighbours)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -75,7 +77,14 @@ def _smallest_in_runs(numbers: Tensor, k: int) -> Tensor:
     return places.gather(1, _smallest(numbers.gather(1, places), k))
 
 
-def neighbours_within(rows: Tensor, codes: Tensor, k: int, *, max_pool: int = MAX_POOL) -> Tensor:
+def neighbours_within(
+    rows: Tensor,
+    codes: Tensor,
+    k: int,
+    *,
+    max_pool: int = MAX_POOL,
+    seen_as: Callable[[Tensor], Tensor] | None = None,
+) -> Tensor:
     """Find each row's nearest neighbours among the rows of the same code.
 
     Known classes are searched apart, and so are the unlabelled rows (code -1): a row's neighbours share its class
@@ -92,12 +101,18 @@ def neighbours_within(rows: Tensor, codes: Tensor, k: int, *, max_pool: int = MA
         Larger groups are halved across their widest direction until no part has more than this many rows. Each part is
         searched exactly, so that the cost grows linearly with the number of rows; a row at the edge of a part may miss
         some of its nearest.
+    seen_as : callable, optional
+        Maps rows (m, d) to those between which distances are taken, few at a time, so that no second table is held.
 
     Returns
     -------
     Tensor of shape (n, k), int64
         Row numbers. A row with fewer than k neighbours repeats them; a row alone in its group is its own neighbour.
     """
+
+    def picked(pool: Tensor) -> Tensor:
+        return rows[pool] if seen_as is None else seen_as(rows[pool])
+
     found = torch.arange(rows.shape[0], device=rows.device)[:, None].repeat(1, k)
     generator = torch.Generator(device=rows.device).manual_seed(0)
     pools = [(codes == code).nonzero()[:, 0] for code in codes.unique()]
@@ -105,24 +120,24 @@ def neighbours_within(rows: Tensor, codes: Tensor, k: int, *, max_pool: int = MA
         pool = pools.pop()
         reachable = min(k, pool.shape[0] - 1)
         if pool.shape[0] > max_pool:
-            pools += _halves(pool, rows, generator)
+            pools += _halves(pool, picked, generator)
         elif reachable > 0:
-            near = pool[nearest_neighbours(rows[pool], reachable)]
+            near = pool[nearest_neighbours(picked(pool), reachable)]
             found[pool] = near.repeat(1, -(-k // reachable))[:, :k]
     return found
 
 
-def _halves(pool: Tensor, rows: Tensor, generator: torch.Generator) -> list[Tensor]:
+def _halves(pool: Tensor, picked: Callable[[Tensor], Tensor], generator: torch.Generator) -> list[Tensor]:
     """Cut a pool of row numbers into two that lie on the two sides of the middle of its widest direction."""
     n = pool.shape[0]
-    sample = rows[pool[torch.randint(n, (min(n, _POWER_ROWS),), generator=generator, device=rows.device)]]
+    sample = picked(pool[torch.randint(n, (min(n, _POWER_ROWS),), generator=generator, device=pool.device)])
     centred = sample - sample.mean(dim=0)
-    direction = torch.randn(rows.shape[1], generator=generator, device=rows.device, dtype=rows.dtype)
+    direction = torch.randn(sample.shape[1], generator=generator, device=pool.device, dtype=sample.dtype)
     for _ in range(_POWER_STEPS):  # of the power method, which need not be exact here
         direction = centred.T @ (centred @ direction)
-        direction /= direction.norm().clamp_min(torch.finfo(rows.dtype).tiny)
-    place = torch.cat([rows[part] @ direction for part in pool.split(_COPIED)])
+        direction /= direction.norm().clamp_min(torch.finfo(sample.dtype).tiny)
+    place = torch.cat([picked(part) @ direction for part in pool.split(_COPIED)])
     # Equal places, of which some tables have many, are cut at random and not by their order in the table.
-    shuffled = torch.randperm(n, generator=generator, device=rows.device)
+    shuffled = torch.randperm(n, generator=generator, device=pool.device)
     order = shuffled[place[shuffled].argsort(stable=True)]
     return [pool[order[: n // 2]], pool[order[n // 2 :]]]

@@ -65,16 +65,15 @@ class ClassifierTrainer(ProjectionTrainer):
         """Train the network in place."""
         settings, batch_size = self.settings, self.settings["batch_size"]
 
-        def labelled(_: int, task: TensorTask) -> TensorTask:
-            rows = (task.codes >= 0).nonzero()[:, 0]
-            return task._replace(rows=task.rows[rows], codes=task.codes[rows])
+        def part(_: int, task: TensorTask) -> tuple[TensorTask, Tensor]:
+            return task, (task.codes >= 0).nonzero()[:, 0]
 
-        def epoch(task: TensorTask, streams: MemberStreams) -> Iterator[Tensor]:
-            n = task.codes.shape[0]
+        def epoch(part: tuple[TensorTask, Tensor], streams: MemberStreams) -> Iterator[Tensor]:
+            n = part[1].shape[0]
             return shuffled_batches(n, batch_size, streams) if n else iter(())
 
         optimiser = adamw(network.parameters(), settings.each("learning_rate"))
-        passes = passes_over(parts_of(tasks, labelled), epoch, streams)
+        passes = passes_over(parts_of(tasks, part), epoch, streams)
         learner = Learner({"network": network}, [optimiser], streams)
         network.train()
 
@@ -87,8 +86,9 @@ class ClassifierTrainer(ProjectionTrainer):
 
         step = Replayed(update, streams, enabled=progress.peer is None)
         with prepared_for(settings.n_members * batch_size * network.widest_product, self.device):
-            for losses, (task, index) in steps(progress, "classification", settings["epochs"], passes, learner):
-                losses.add(**step(task.rows[index], task.codes[index]))
+            for losses, (labelled, batch) in steps(progress, "classification", settings["epochs"], passes, learner):
+                task, index = labelled[0], labelled[1][batch]
+                losses.add(**step(embedding(index, task.rows), task.codes[index]))
 
 
 class PBNTrainer(ProjectionTrainer):

@@ -84,7 +84,10 @@ class TabularNCDTrainer(PackedTrainer):
         """Neighbours by direction, as in the paper's published code; (n, k) for the largest k of the members."""
         of_members = self.settings.each("k_neighbors")
         k = max(of_members) if isinstance(of_members, Sequence) else of_members
-        return neighbours_within(torch.nn.functional.normalize(task.rows, dim=1), task.codes, k)
+        directions = partial(torch.nn.functional.normalize, dim=1)
+        if task.rows.is_cuda:  # where there may be no room for a second table
+            return neighbours_within(task.rows, task.codes, k, seen_as=directions)
+        return neighbours_within(directions(task.rows), task.codes, k)
 
     def _views(self, task: TensorTask, neighbours: Tensor) -> Views:
         """Make the SMOTE-NC views of the training rows."""

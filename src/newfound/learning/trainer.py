@@ -26,6 +26,7 @@ from newfound.learning.fitted import (
 from newfound.learning.members import MemberSettings
 from newfound.learning.peers import Peer
 from newfound.learning.progress import Progress
+from newfound.learning.residence import table_for
 from newfound.learning.self_training import SelfTrainingSettings, confident_classes, train_classifier
 from newfound.learning.shards import Shards, TensorTask
 from newfound.nn import DiscoveryNetwork, MemberStreams
@@ -33,6 +34,7 @@ from newfound.tables.cells import shown
 from newfound.tables.task import DiscoveryTask
 
 _MAX_WIDTH = 1024  # of layers whose widths follow the number of columns
+_CHECKED = 65_536  # rows that are checked at a time: it takes copies of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +194,8 @@ class PackedTrainer(ABC):
         return TensorTask(self._tensor(task), torch.as_tensor(task.codes, device=self.device), task.layout)
 
     def _tensor(self, task: DiscoveryTask) -> Tensor:
-        x = torch.as_tensor(task.rows, dtype=torch.float32, device=self.device)
-        if not bool(x.isfinite().all()):
+        x = table_for(task.rows, self.device)
+        if not all(bool(part.isfinite().all()) for part in x.split(_CHECKED)):
             cure = "use another numeric_scaling than 'none', e.g. encoder=TableEncoder(numeric_scaling='signed_log')"
             problem = " has values too large for 32-bit floating point numbers; "
             raise InputError(Message(TABLE, problem, cure, "."), cure=cure)

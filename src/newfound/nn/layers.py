@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from newfound.nn.streams import MemberStreams
+
+_LARGE_PRODUCT = 1 << 28  # multiplications of all members, from which on a GPU gains by brief factors
+_SHORTEST_SIDE = 128  # of each member's matrices: casting them takes as long as what is gained where they are thinner
+_ALIGNED = 8  # brief numbers that tensor cores load at a time
+
+
+def takes_brief_factors(n_members: int, rows: int, n_in: int, n_out: int) -> bool:
+    """Whether a GPU multiplies (n_members, rows, n_in) by (n_members, n_in, n_out) sooner in bf16, casts included."""
+    is_large = n_members * rows * n_in * n_out >= _LARGE_PRODUCT and min(rows, n_in, n_out) >= _SHORTEST_SIDE
+    return is_large and n_in % _ALIGNED == n_out % _ALIGNED == 0
+
+
+@cache
+def _multiplies_brief_factors(device: torch.device) -> bool:
+    """Whether a GPU has tensor cores for bf16, and torch a product of brief factors that is not rounded to be brief."""
+    if torch.version.cuda is None or "dtype" not in torch.ops.aten.bmm.overloads():
+        return False
+    return torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 class PackedLinear(nn.Module):
@@ -46,9 +65,15 @@ class PackedLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map (n_members, rows, n_in) to (n_members, rows, n_out)."""
         if x.is_cuda:
-            product: Tensor = _DeviceProduct.apply(self.bias, x, self.weight)  # type: ignore[no-untyped-call]
+            kind = _BriefProduct if self._is_brief(x) else _DeviceProduct
+            product: Tensor = kind.apply(self.bias, x, self.weight)  # type: ignore[no-untyped-call]
             return product
         return torch.baddbmm(self.bias, x, self.weight)
+
+    def _is_brief(self, x: Tensor) -> bool:
+        n_members, rows, n_in = x.shape
+        is_large = takes_brief_factors(n_members, rows, n_in, self.weight.shape[-1])
+        return x.dtype == torch.float32 and is_large and _multiplies_brief_factors(x.device)
 
 
 class _DeviceProduct(torch.autograd.Function):
@@ -69,6 +94,37 @@ class _DeviceProduct(torch.autograd.Function):
         ones = grad.new_ones(grad.shape[0], 1, grad.shape[1])
         of_x = torch.bmm(grad, weight.transpose(1, 2)) if ctx.needs_input_grad[1] else None
         return torch.bmm(ones, grad), of_x, torch.bmm(x.transpose(1, 2), grad)
+
+
+class _BriefProduct(torch.autograd.Function):
+    """The same with the factors of all products in bf16, eight bits of each number's mantissa.
+
+    Products are summed and handed on in single precision. Weights are cast in every step, and the brief ones are kept
+    until their gradient is known.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, bias: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+        brief_x, brief_weight = x.bfloat16(), weight.bfloat16()
+        ctx.save_for_backward(brief_x, brief_weight if ctx.needs_input_grad[1] else None)
+        return _single_product(brief_x, brief_weight).add_(bias)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
+        x, weight = ctx.saved_tensors
+        (grad,) = grad_outputs
+        brief = grad.bfloat16()
+        of_x = None if weight is None else _single_product(brief, weight.transpose(1, 2))
+        ones = grad.new_ones(grad.shape[0], 1, grad.shape[1])
+        return torch.bmm(ones, grad), of_x, _single_product(x.transpose(1, 2), brief)
+
+
+def _single_product(left: Tensor, right: Tensor) -> Tensor:
+    """Multiply brief factors, (n_members, a, b) and (n_members, b, c), in single precision."""
+    if left.is_cuda:
+        product: Tensor = torch.ops.aten.bmm.dtype(left, right, torch.float32)
+        return product
+    return torch.bmm(left.float(), right.float())
 
 
 class PackedHead(PackedLinear):
@@ -133,6 +189,10 @@ class PackedDropout(nn.Module):
             scale = self.streams.constants([1.0 / share for share in kept])[:, :, None]
             return x * self.streams.coins(kept, *x.shape[1:]).to(x.dtype).mul_(scale)
         keep = self.streams.coins(1.0 - self.probability, *x.shape[1:])
+        if x.is_cuda:
+            # What torch's own dropout does backward: x * keep * scale in one kernel, which remembers a byte a number.
+            dropped: Tensor = torch.ops.aten.native_dropout_backward(x, keep, 1.0 / (1.0 - self.probability))
+            return dropped
         return x * keep.to(x.dtype).mul_(1.0 / (1.0 - self.probability))
 
 

@@ -77,7 +77,9 @@ class MemberStreams:
             # NumPy compares these small integers several times as fast as torch does.
             threshold = threshold if isinstance(threshold, int) else threshold.numpy()
             return torch.from_numpy(draws.numpy() < threshold).view(self.n_members, *shape)
-        shown: Tensor = draws.int() < threshold  # 16 bits could not hold a threshold of 32,768
+        if not isinstance(threshold, int) or threshold == 32768:  # which 16 bits cannot hold
+            draws = draws.int()
+        shown: Tensor = draws < threshold
         return shown.view(self.n_members, *shape)
 
     def constants(self, numbers: Sequence[float]) -> Tensor:
