@@ -154,7 +154,8 @@ def test_networks_keep_novel_classes_of_very_different_sizes(
     X, y, truth = blobs(sizes=(1000, 100, 20))
     right = truth[y < 0] - 6
     names = [("columns", "k-means")]
-    choice = Ranking(right[None], names, np.zeros(1), 1.0, False, is_lopsided, Evidence(8), Records())
+    informed = Records([{"information": 0.1}, {"information": 0.2}])
+    choice = Ranking(right[None], names, np.zeros(1), 1.0, False, is_lopsided, Evidence(8), informed)
     chosen = chooser.Choice(right, by_network, choice, np.arange(len(X)))
     monkeypatch.setattr(chooser.Chooser, "choose", lambda *args: chosen)
     with warnings.catch_warnings():
@@ -162,6 +163,22 @@ def test_networks_keep_novel_classes_of_very_different_sizes(
         model = auto(n_novel_classes=3, training_steps=300).fit(X, y)
     assert balanced_clustering_accuracy(truth[y < 0], model.labels_[y < 0]) > 0.95
     assert [int((model.labels_ == label).sum()) for label in model.novel_classes_] == [1000, 100, 20]
+
+
+@pytest.mark.parametrize(
+    ("is_lopsided", "by_network", "informations", "sharpened"),
+    [
+        (False, False, [0.1, 0.2], True),
+        (False, True, [0.2, 0.1], True),
+        (False, True, [0.1, 0.2], False),
+        (False, True, [0.1], True),
+        (True, False, [0.2, 0.1], False),
+    ],
+)
+def test_what_is_sharpened(is_lopsided: bool, by_network: bool, informations: list[float], sharpened: bool) -> None:
+    leaderboard = Records({"information": information} for information in informations)
+    ranking = Ranking(np.zeros((1, 2), int), [], np.zeros(1), 1.0, False, is_lopsided, Evidence(), leaderboard)
+    assert chooser.Choice(np.zeros(2, int), by_network, ranking, np.arange(2)).gains_by_sharpening is sharpened
 
 
 def test_a_table_of_everything() -> None:

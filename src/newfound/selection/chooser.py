@@ -59,10 +59,11 @@ class Choice:
     def gains_by_sharpening(self) -> bool:
         """Whether mutual information may sharpen the partition.
 
-        It evens out the sizes of classes, which spoils clean ones of very different sizes; and where the network's
-        partition was kept, it would put back the cuts that information prefers.
+        It evens out the sizes of classes, which spoils clean ones of very different sizes; and a partition that the
+        network made against the information of the graphs would lose by it what it is better in.
         """
-        return not self.ranking.is_lopsided and not self.by_network
+        against_information = self.by_network and self.ranking.tells_less_than_second
+        return not self.ranking.is_lopsided and not against_information
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,12 @@ class Ranking:
     evidence: Evidence
     leaderboard: Records
 
+    @property
+    def tells_less_than_second(self) -> bool:
+        """Whether the first candidate has less information than the second."""
+        informations = [record["information"] for record in self.leaderboard[:2]]
+        return len(informations) == 2 and informations[0] < informations[1]
+
 
 def rank(portfolio: Portfolio, evidence: Evidence, rng: np.random.RandomState) -> Ranking:
     """Rank the candidates of a portfolio without any novel label.
