@@ -70,7 +70,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         taken in any case, and more where reading the table takes more.
     n_members : int, default=8
         Networks trained at once; predictions are their common vote.
-    training_steps : int, default=800
+    training_steps : int, default=680
         Steps in which the networks are trained, at most. Where the selector chose, they take 100, or 20 passes over
         the rows where that is more.
     encoder : TableEncoder or None, default=None
@@ -136,7 +136,7 @@ class AutoDiscoverer(NetworkDiscoverer):
         unlabelled: Mode = "auto",
         time_limit: float | None = None,
         n_members: int = 8,
-        training_steps: int = 800,
+        training_steps: int = 680,
         encoder: TableEncoder | None = None,
         device: Any = "auto",
         random_state: Any = None,
