@@ -128,7 +128,7 @@ def test_the_choice_is_made_anew_with_more_rows(trust: float) -> None:
 
 
 @pytest.mark.parametrize("trust", [0.0, 1.0])
-def test_what_the_network_found_is_told_to_the_other_rows(trust: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_network_found_is_told_to_the_other_rows(trust: float) -> None:
     rows, codes, truth = table(n_each=40)
     few = sample_of_each(codes, 60, rng())
     seen = few[codes[few] < 0]
@@ -137,7 +137,6 @@ def test_what_the_network_found_is_told_to_the_other_rows(trust: float, monkeypa
     partitions = np.stack([swapped, np.arange(len(seen)) % N_NOVEL])
     evidence = Evidence(8, trust_in_information=trust)
     choice = Ranking(partitions, names, np.zeros(2), 1.0, False, False, evidence, Records())
-    monkeypatch.setattr(module, "_ALIKE", 2.0)  # nothing is like it
     shared = np.searchsorted(np.flatnonzero(codes < 0), seen)
     partition, by_network = remake(choice, rows, codes, LAYOUT, N_NOVEL, rng(), shared=shared, n_best=2)
     assert by_network
