@@ -102,6 +102,17 @@ def test_threads_that_overlap_leave_the_number_of_threads_as_the_first_found_it(
     assert before[0] == 2
 
 
+def test_threads_that_overlap_leave_the_precision_as_the_first_found_it() -> None:
+    before, meta = torch.get_float32_matmul_precision(), torch.device("meta")
+    first, second = prepared_for(1, meta), prepared_for(1, meta)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.get_float32_matmul_precision() == "high"
+    second.__exit__(None, None, None)
+    assert torch.get_float32_matmul_precision() == before == "highest"
+
+
 def test_nothing_is_done_for_other_devices() -> None:
     with prepared_for(1, torch.device("meta")):
         assert torch.get_num_threads() == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 from torch import Tensor
@@ -9,6 +11,8 @@ from torch import Tensor
 from newfound.learning.optimisers import adamw
 from newfound.learning.replay import Replayed
 from newfound.nn import MemberStreams, PackedMLP
+
+on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 
 def _train(device: str, *, enabled: bool, n_steps: int = 12) -> tuple[PackedMLP, list[Tensor]]:
@@ -36,12 +40,31 @@ def test_on_a_cpu_the_update_is_called_as_it_is() -> None:
     assert all(torch.equal(a, b) for a, b in zip(network.parameters(), twin.parameters(), strict=True))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@on_a_gpu
 def test_replayed_steps_are_the_steps_taken_kernel_by_kernel() -> None:
     (network, losses), (twin, same) = _train("cuda", enabled=True), _train("cuda", enabled=False)
     torch.testing.assert_close(torch.stack(losses), torch.stack(same))
     for parameter, other in zip(network.parameters(), twin.parameters(), strict=True):
         torch.testing.assert_close(parameter, other)
+
+
+@on_a_gpu
+def test_threads_record_and_replay_side_by_side() -> None:
+    network, losses = _train("cuda", enabled=True, n_steps=40)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: _train("cuda", enabled=True, n_steps=40), range(8)))
+    for twin, same in found:
+        assert torch.equal(torch.stack(losses), torch.stack(same))
+        assert all(torch.equal(a, b) for a, b in zip(network.parameters(), twin.parameters(), strict=True))
+
+
+@on_a_gpu
+def test_a_training_leaves_no_memory_behind() -> None:
+    held = []
+    for _ in range(4):
+        _train("cuda", enabled=True)
+        held.append(torch.cuda.memory_allocated())
+    assert held[-1] == held[0]
 
 
 def test_fixed_draws_stay_in_place_and_follow_the_stream() -> None:

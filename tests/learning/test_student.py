@@ -57,8 +57,13 @@ def _train(n_threads: int, training_steps: int = 60) -> tuple[dict[str, torch.Te
 
 def test_members_in_several_threads_learn_what_they_learn_in_one() -> None:
     (alone, history), (apart, joined) = _train(1), _train(2)
+    for weights in (alone, apart):
+        # Where a batch is normalised, the bias before is taken away again. It has no slope but that of rounding, of
+        # which AdamW makes much.
+        for layer in (0, 4):
+            weights[f"encoder.{layer + 1}.running_mean"] -= weights.pop(f"encoder.{layer}.bias")
     for name, parameter in alone.items():
-        torch.testing.assert_close(apart[name], parameter, rtol=1e-2, atol=1e-2)  # AdamW makes much of little slopes
+        torch.testing.assert_close(apart[name], parameter, rtol=1e-3, atol=1e-3)
     assert [epoch["epoch"] for epoch in joined.history] == [epoch["epoch"] for epoch in history.history] == [1, 2]
     assert joined.history[-1]["imitation"] == pytest.approx(history.history[-1]["imitation"], rel=1e-3)
     of_last = [progress.member_history(2)[-1]["imitation"] for progress in (history, joined)]

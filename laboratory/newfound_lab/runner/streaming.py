@@ -39,9 +39,15 @@ def accuracy(predicted: Path, truth: Path) -> tuple[float, float]:
 
 
 def measure(
-    folder: Path, n_rows: int, model: nf.TabularNCD | nf.AutoDiscoverer, in_memory: bool, labelled: float
+    folder: Path,
+    n_rows: int,
+    model: nf.TabularNCD | nf.AutoDiscoverer,
+    *,
+    in_memory: bool,
+    labelled: float,
+    predict_all: bool,
 ) -> None:
-    """Print what a fit and the prediction of other rows take."""
+    """Print what a fit and the prediction of other rows take, and where asked for that of the rows of the fit."""
     rows, test = folder / f"{n_rows}-{labelled}", folder / "test"
     if not rows.exists():
         write_large_table(rows, n_rows, table=replace(LargeTable.draw(), labelled=labelled))
@@ -55,9 +61,7 @@ def measure(
         model.fit(rows / "rows", TARGET)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     fitted = peak_mebibytes()
-    begin = time.perf_counter()
-    nf.predict_parquet(model, test / "rows", folder / "found.parquet")
-    predicting = time.perf_counter() - begin
+    predicting = seconds_of_prediction(model, test / "rows", folder / "found.parquet")
     known, novel = accuracy(folder / "found.parquet", test / "truth")
     how = "in memory" if in_memory else "streamed"
     if hasattr(model, "known_share_"):
@@ -69,6 +73,20 @@ def measure(
         f"{100 * known:.1f} % of known and {100 * novel:.1f} % of novel rows right",
         flush=True,
     )
+    if predict_all:
+        predicting = seconds_of_prediction(model, rows / "rows", folder / "all.parquet")
+        print(
+            f"{n_rows:,} rows predicted: {predicting:.0f} s, {n_rows / predicting:,.0f} rows a second, "
+            f"peak {peak_mebibytes():.0f} MiB",
+            flush=True,
+        )
+
+
+def seconds_of_prediction(model: nf.TabularNCD | nf.AutoDiscoverer, rows: Path, found: Path) -> float:
+    """Predict rows of files into another file."""
+    begin = time.perf_counter()
+    nf.predict_parquet(model, rows, found)
+    return time.perf_counter() - begin
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -79,6 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--in-memory", action="store_true", help="fit the table as a whole, to compare with")
     parser.add_argument("--auto", action="store_true", help="fit an AutoDiscoverer")
     parser.add_argument("--labelled", type=float, default=1.0, help="share of the rows of known classes with a label")
+    parser.add_argument("--predict-all", action="store_true", help="predict the rows of the fit as well")
     parser.add_argument("--folder", type=Path, help="where tables are kept; a temporary folder by default")
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
@@ -88,7 +107,14 @@ def main(arguments: list[str] | None = None) -> None:
         epochs = {"epochs": options.epochs, "pretrain_epochs": options.epochs}
         model = nf.TabularNCD(N_NOVEL, unlabelled=unlabelled, **epochs, random_state=0)
     with TemporaryDirectory() as temporary:
-        measure(options.folder or Path(temporary), options.rows, model, options.in_memory, options.labelled)
+        measure(
+            options.folder or Path(temporary),
+            options.rows,
+            model,
+            in_memory=options.in_memory,
+            labelled=options.labelled,
+            predict_all=options.predict_all,
+        )
 
 
 if __name__ == "__main__":

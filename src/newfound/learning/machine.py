@@ -5,8 +5,9 @@ thread waits for one that does not run, at every product: a training of small ne
 more. So several threads are used only where a product is large enough to be worth the waiting.
 
 Numbers of threads belong to the whole process, at least in part: BLAS has one number, and torch gives the number that
-was set last to every thread that starts. Where several threads fit at once, none of them can set back what it found, as
-another may have set that. So the first to come remembers what all of them set back.
+was set last to every thread that starts. The precision of a GPU's products belongs to the whole process as well. Where
+several threads fit at once, none of them can set back what it found, as another may have set that. So the first to come
+remembers what all of them set back.
 
 A process that forks has its threads to itself: the child gets none of them, but the libraries take them for alive and
 wait for them without end. So a forked child computes in one thread.
@@ -59,16 +60,16 @@ class _Shared:
                 put_back(self._found)
 
 
-_TORCH, _BLAS = _Shared(), _Shared()
+_TORCH, _BLAS, _PRECISION = _Shared(), _Shared(), _Shared()
 _HERE = threading.local()  # whether this very thread has set torch to one thread already
 
 
 def _begin_in_forked_child() -> None:
     """Use one thread from now on, and forget what threads of the parent were doing, which may have held the locks."""
-    global _TORCH, _BLAS, _HERE
+    global _TORCH, _BLAS, _PRECISION, _HERE
     from threadpoolctl import threadpool_limits
 
-    _TORCH, _BLAS, _HERE = _Shared(), _Shared(), threading.local()
+    _TORCH, _BLAS, _PRECISION, _HERE = _Shared(), _Shared(), _Shared(), threading.local()
     torch.set_num_threads(1)
     threadpool_limits(limits=1, user_api="openmp")
 
@@ -154,12 +155,12 @@ def threads_of_user() -> int:
 
 @contextmanager
 def _tensor_cores() -> Iterator[None]:
-    precision = torch.get_float32_matmul_precision()
+    _PRECISION.first(torch.get_float32_matmul_precision)
     torch.set_float32_matmul_precision("high")
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(precision)
+        _PRECISION.last(torch.set_float32_matmul_precision)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.optim.adamw import adamw as step_all
 
 _BETAS, _EPSILON, _DECAY = (0.9, 0.999), 1e-8, 1e-2  # torch's defaults
+_CHUNK, _MOST_CHUNKS = 1 << 16, 320  # numbers that a block of a GPU updates, and blocks that torch launches at a time
 
 
 def adamw(parameters: Iterable[nn.Parameter], learning_rate: float | Sequence[float]) -> AdamW:
@@ -63,23 +64,24 @@ class AdamW:
         ]
         if self.before_step is not None:
             self.before_step([gradient for _, _, gradient in moved])
-        moments = [self._moments_of(place) for place, _, _ in moved]
-        step_all(
-            [parameter for _, parameter, _ in moved],
-            [gradient for _, _, gradient in moved],
-            [moment["exp_avg"] for moment in moments],
-            [moment["exp_avg_sq"] for moment in moments],
-            [],
-            [moment["step"] for moment in moments],
-            fused=True,
-            amsgrad=False,
-            beta1=_BETAS[0],
-            beta2=_BETAS[1],
-            lr=self.lr,
-            weight_decay=_DECAY,
-            eps=_EPSILON,
-            maximize=False,
-        )
+        for part in _launches(moved):
+            moments = [self._moments_of(place) for place, _, _ in part]
+            step_all(
+                [parameter for _, parameter, _ in part],
+                [gradient for _, _, gradient in part],
+                [moment["exp_avg"] for moment in moments],
+                [moment["exp_avg_sq"] for moment in moments],
+                [],
+                [moment["step"] for moment in moments],
+                fused=True,
+                amsgrad=False,
+                beta1=_BETAS[0],
+                beta2=_BETAS[1],
+                lr=self.lr,
+                weight_decay=_DECAY,
+                eps=_EPSILON,
+                maximize=False,
+            )
 
     def state(self) -> dict[int, dict[str, Tensor]]:
         """Return the moments of each parameter, by its place."""
@@ -121,3 +123,20 @@ class _MemberAdamW(AdamW):
         super().step()
         for parameter, share, old in zip(self.parameters, self._shares, before, strict=True):
             parameter.copy_(torch.lerp(old, parameter, share))
+
+
+def _launches(moved: list[tuple[int, nn.Parameter, Tensor]]) -> list[list[tuple[int, nn.Parameter, Tensor]]]:
+    """Cut a step on a GPU into as many launches as torch needs for it, but of about equal size.
+
+    Torch fills one launch after the other, so the last may have too few blocks to keep the GPU busy.
+    """
+    sizes = [-(-parameter.numel() // _CHUNK) for _, parameter, _ in moved if parameter.is_cuda]
+    n_launches = -(-sum(sizes) // _MOST_CHUNKS)
+    if n_launches < 2:
+        return [moved]
+    parts: list[list[tuple[int, nn.Parameter, Tensor]]] = [[] for _ in range(n_launches)]
+    before = 0
+    for item, size in zip(moved, sizes, strict=True):
+        parts[(before + size // 2) * n_launches // sum(sizes)].append(item)
+        before += size
+    return [part for part in parts if part]

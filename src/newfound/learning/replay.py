@@ -6,6 +6,7 @@ holds all of them. It reads its inputs and random draws from fixed places, which
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ Update = Callable[..., dict[str, Tensor]]
 
 _FIRST_STEPS = 3  # are taken one kernel at a time, so that optimisers and libraries have what they need
 _MOST_SHAPES = 8  # of batches that are recorded; the last shard of a table may have batches of its own
+_HERE = threading.local()  # streams of this thread, by device
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +89,7 @@ class Replayed:
 
     def _take_aside(self, inputs: tuple[Tensor, ...], shapes: tuple[torch.Size, ...]) -> dict[str, Tensor]:
         """Take a step in a stream of its own, as CUDA wants it before a recording."""
-        aside = torch.cuda.Stream(self._streams.device)
+        aside = _aside(self._streams.device)
         aside.wait_stream(torch.cuda.current_stream(self._streams.device))
         with torch.cuda.stream(aside):
             uniform, coins = self._streams.n_drawn
@@ -101,7 +103,17 @@ class Replayed:
         """Record a step, which changes nothing yet."""
         places = tuple(tensor.clone() for tensor in inputs)
         draws = self._streams.fixed(*n_draws)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.device(self._streams.device), draws, torch.cuda.graph(graph):
+        graph, device = torch.cuda.CUDAGraph(), self._streams.device
+        # Other threads may do what cannot be recorded.
+        recording = torch.cuda.graph(graph, stream=_aside(device), capture_error_mode="thread_local")
+        with torch.cuda.device(device), draws, recording:
             losses = self._update(*places)
         return _Recording(graph, places, draws, {name: loss.detach() for name, loss in losses.items()})
+
+
+def _aside(device: torch.device) -> torch.cuda.Stream:
+    """Return this thread's stream for first steps and recordings: libraries keep memory for each they have seen."""
+    streams: dict[torch.device, torch.cuda.Stream] = _HERE.__dict__.setdefault("streams", {})
+    if device not in streams:
+        streams[device] = torch.cuda.Stream(device)
+    return streams[device]
