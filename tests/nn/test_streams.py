@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -45,6 +47,18 @@ def test_draws_agree_across_a_refill_of_the_pool(device: str) -> None:
     pack, alone = MemberStreams([1, 2, 3], device=device), MemberStreams([3], device=device)
     for size in (40_000, 40_000, 5_000_000, 7, 3_000_000):  # beyond the pool, and larger than it
         assert torch.equal(pack.uniform(size)[2], alone.uniform(size)[0])
+
+
+def test_streams_go_with_their_pools_as_soon_as_nobody_needs_them() -> None:
+    gc.disable()
+    try:
+        streams = MemberStreams([0])
+        streams.uniform(3)
+        alive = weakref.ref(streams)
+        del streams
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def test_consecutive_draws_are_new() -> None:

@@ -17,7 +17,8 @@ import json
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -27,6 +28,7 @@ import torch
 from numpy.typing import NDArray
 
 from newfound import TabularNCD
+from newfound.learning import residence
 from newfound.learning.batches import MixedBatches, rows_in_batch
 from newfound.learning.members import MemberSettings
 from newfound.learning.pretraining import PretrainingSettings
@@ -186,35 +188,71 @@ def train(table: Table, device: torch.device, seed: int) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Ways:
+    """How to train; anything but the defaults is there to be compared with.
+
+    Attributes
+    ----------
+    replayed : bool
+        Whether steps are replayed as CUDA graphs, and not taken kernel by kernel.
+    precise : bool
+        Whether all products have single precision.
+    brief : bool
+        Whether large products take factors in bf16.
+    on_host : bool
+        Whether the table stays in the memory of the host.
+    """
+
+    replayed: bool = True
+    precise: bool = False
+    brief: bool = True
+    on_host: bool = False
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Train in these ways."""
+        torch.set_float32_matmul_precision("highest" if self.precise else "high")
+        with ExitStack() as stack:
+            if not self.replayed:
+                stack.enter_context(
+                    patch.object(Replayed, "__call__", lambda replayed, *inputs: replayed._update(*inputs))
+                )
+            if self.precise:
+                stack.enter_context(patch.object(torch, "set_float32_matmul_precision", lambda _: None))
+            if self.precise or not self.brief:
+                stack.enter_context(patch.object(layers, "takes_brief_factors", lambda *_: False))
+            if self.on_host:
+                stack.enter_context(patch.object(residence, "_SHARE", 0.0))
+            yield
+
+
 def measure(
-    path: Path, names: Sequence[str], device: torch.device, *, replayed: bool, precise: bool, brief: bool
+    path: Path, names: Sequence[str], device: torch.device, ways: Ways, seeds: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """Train on each table; a line for each, after one that tells what the machine can do."""
+    """Train on each table; a line for each and each seed, after one that tells what the machine can do."""
     machine = measure_machine(device)
     yield {
         "device": torch.cuda.get_device_name(device),
         "copy_tb_s": round(machine.bytes / 1e12, 2),
         "tf32_tflop_s": round(machine.flops / 1e12),
     }
-    plain = patch.object(Replayed, "__call__", lambda self, *inputs: self._update(*inputs))
-    single = patch.object(torch, "set_float32_matmul_precision", lambda _: None)
-    longer = patch.object(layers, "takes_brief_factors", lambda *_: False)
-    torch.set_float32_matmul_precision("highest" if precise else "high")
-    with nullcontext() if replayed else plain, single if precise else nullcontext(), nullcontext() if brief else longer:
+    with ways.taken():
         for number, table in enumerate(read_tables(path, names)):
             if number == 0:  # libraries load their kernels
                 train(table, device, 1)
-            line = train(table, device, 0)
-            epoch_seconds = line.pop("epoch_seconds")
-            for stage, counted in stages_of(table.task, TabularNCD().batch_size).items():
-                step, floor = epoch_seconds[stage] / counted.n_steps, counted.floor(machine)
-                line[stage] = {
-                    "steps": counted.n_steps,
-                    "step_us": round(1e6 * step),
-                    "floor_us": round(1e6 * floor, 1),
-                    "over_floor": round(step / floor, 1),
-                }
-            yield {"table": table.name, "replayed": replayed, "precise": precise, "brief": brief, **line}
+            for seed in seeds:
+                line = train(table, device, seed)
+                epoch_seconds = line.pop("epoch_seconds")
+                for stage, counted in stages_of(table.task, TabularNCD().batch_size).items():
+                    step, floor = epoch_seconds[stage] / counted.n_steps, counted.floor(machine)
+                    line[stage] = {
+                        "steps": counted.n_steps,
+                        "step_us": round(1e6 * step),
+                        "floor_us": round(1e6 * floor, 1),
+                        "over_floor": round(step / floor, 1),
+                    }
+                yield {"table": table.name, "seed": seed, **asdict(ways), **line}
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -224,22 +262,22 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("tables", type=Path)
     parser.add_argument("out", type=Path, nargs="?", help="lines are added to this file")
     parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--kernel-by-kernel", action="store_true", help="without CUDA graphs, to compare")
     parser.add_argument("--precise", action="store_true", help="single precision instead of bf16 and TF32, to compare")
     parser.add_argument("--without-bf16", action="store_true", help="TF32 for large products as well, to compare")
+    parser.add_argument("--on-host", action="store_true", help="as a table that the GPU has no room for, to compare")
     options = parser.parse_args(given)
     if options.what == "write":
         write_tables(options.tables, options.only)
         return
-    device = torch.device("cuda")
-    lines = measure(
-        options.tables,
-        options.only,
-        device,
+    ways = Ways(
         replayed=not options.kernel_by_kernel,
         precise=options.precise,
         brief=not (options.precise or options.without_bf16),
+        on_host=options.on_host,
     )
+    lines = measure(options.tables, options.only, torch.device("cuda"), ways, options.seeds)
     for line in lines:
         print(json.dumps(line), flush=True)  # noqa: T201
         if options.out is not None:

@@ -21,6 +21,7 @@ Update = Callable[..., dict[str, Tensor]]
 _FIRST_STEPS = 3  # are taken one kernel at a time, so that optimisers and libraries have what they need
 _MOST_SHAPES = 8  # of batches that are recorded; the last shard of a table may have batches of its own
 _HERE = threading.local()  # streams of this thread, by device
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +105,9 @@ class Replayed:
         places = tuple(tensor.clone() for tensor in inputs)
         draws = self._streams.fixed(*n_draws)
         graph, device = torch.cuda.CUDAGraph(), self._streams.device
-        # Other threads may do what cannot be recorded.
+        # Other threads may do what cannot be recorded, but for the waiting for the GPU that a recording begins with.
         recording = torch.cuda.graph(graph, stream=_aside(device), capture_error_mode="thread_local")
-        with torch.cuda.device(device), draws, recording:
+        with _ONE_AT_A_TIME, torch.cuda.device(device), draws, recording:
             losses = self._update(*places)
         return _Recording(graph, places, draws, {name: loss.detach() for name, loss in losses.items()})
 

@@ -41,10 +41,11 @@ class MemberStreams:
     ) -> None:
         self.device = torch.device(device)
         kind = _CpuStream if self.device.type == "cpu" else _DeviceStream
-        self._streams = [kind(int(seed), self.device, dtype) for seed in seeds]
+        self._streams = streams = [kind(int(seed), self.device, dtype) for seed in seeds]
         width = _POOL.get(self.device.type, _POOL["cpu"])
-        self._uniform = _Pool(lambda size: torch.stack([s.uniform(size) for s in self._streams]), width)
-        self._coins = _Pool(lambda size: torch.stack([s.coins(size) for s in self._streams]), width)
+        # By the streams and not by self, which would be a cycle: large pools would then wait to be collected.
+        self._uniform = _Pool(lambda size: torch.stack([s.uniform(size) for s in streams]), width)
+        self._coins = _Pool(lambda size: torch.stack([s.coins(size) for s in streams]), width)
         self._constants: dict[tuple[float, ...], Tensor] = {}
 
     @property
