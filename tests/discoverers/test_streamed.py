@@ -135,6 +135,12 @@ def test_predictions_go_to_a_file(rows: Path, tmp_path: Path, monkeypatch: pytes
     with pytest.raises(nf.InputError, match=r"path=.*cannot be written"):
         nf.predict_parquet(fitted, rows, tmp_path / "nowhere" / "found.parquet")
 
+    of_rows = rows / "00400.parquet"
+    before = of_rows.read_bytes()
+    with pytest.raises(nf.InputError, match=r"path=.*one of the files that are read; name another file"):
+        nf.predict_parquet(fitted, rows, of_rows)
+    assert of_rows.read_bytes() == before
+
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

@@ -204,7 +204,7 @@ def test_listed() -> None:
         (pl.Series([1, 2]), "Expected 2D array, got 1D array instead"),
         (5, "got scalar instead"),
         ("rows.csv", "Got the name of a file, 'rows.csv', as X; read the table first"),
-        (Path("rows.csv"), "Got the name of a file, 'rows.csv', as X"),
+        (Path("rows.csv"), "Got the name of a file, 'rows.csv', as X.*newfound.predict_parquet"),
         (np.zeros((2, 2, 2)), "dim 3"),
         ([[1, 2], [3]], "cannot be read as a table"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "duplicate column names: column 'a'"),

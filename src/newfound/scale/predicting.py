@@ -11,7 +11,7 @@ from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError
 from newfound.extras import load_extra
 from newfound.tables.cells import shown
-from newfound.tables.streams import is_stream, open_stream
+from newfound.tables.streams import is_stream, open_stream, refuse_to_overwrite
 from newfound.writing import replacing
 
 _OURS = ("class", "probability")
@@ -30,7 +30,8 @@ def predict_parquet(
     source : str, path, or iterator of pyarrow.RecordBatch or pyarrow.Table
         A Parquet file, a folder of them, or a pattern such as ``"2026-*.parquet"``.
     path : str or path
-        The file to write. It appears once it is complete; one that is there already is then replaced.
+        The file to write. It appears once it is complete; one that is there already is then replaced, but for
+        those that are read.
     keep : sequence of str, default=()
         Columns of the table that are written too, such as one that identifies the rows.
 
@@ -50,6 +51,7 @@ def predict_parquet(
     if not is_stream(source):
         raise InputError.of("source", type(source).__name__, "a path, or an iterator of batches of pyarrow")
     with open_stream(source, None) as stream:
+        refuse_to_overwrite(stream, path)
         return write_tables((predicted(model, table, keep) for table, _ in stream.batches()), path)
 
 

@@ -14,7 +14,7 @@ from newfound.errors import InputError
 from newfound.extras import load_extra
 from newfound.scale.cluster import cluster
 from newfound.scale.predicting import check_kept, predicted, write_tables
-from newfound.tables.streams import Piece, TableStream, open_stream
+from newfound.tables.streams import Piece, TableStream, open_stream, refuse_to_overwrite
 
 
 def predict_on_ray(
@@ -61,6 +61,7 @@ def predict_on_ray(
     if n_workers is not None:
         check_integer("n_workers", n_workers, low=1)
     with open_stream(os.path.abspath(os.fspath(source)), None) as stream, cluster(address) as ray:
+        refuse_to_overwrite(stream, path)
         check_kept(keep, stream.column_names())
         data = load_extra("ray.data", "Prediction on Ray")
         with _in_order_and_quiet(data):

@@ -122,7 +122,8 @@ def as_table(X: Any, *, what: str = "X") -> Table:
     if isinstance(X, str | os.PathLike):
         raise InputError(
             f"Got the name of a file, {os.fspath(X)!r}, as {what}; read the table first, for example with "
-            f"newfound.read_table, or pass {_ACCEPTED}.",
+            f"newfound.read_table, or pass {_ACCEPTED}. Files larger than memory are for fit and "
+            "newfound.predict_parquet.",
             parameter=what,
             value=X,
             expected=_ACCEPTED,

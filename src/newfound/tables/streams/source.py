@@ -132,6 +132,13 @@ def is_stream(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike, Iterator)) or type(X).__name__ == "RecordBatchReader"
 
 
+def refuse_to_overwrite(stream: TableStream, path: str | os.PathLike[str]) -> None:
+    """Raise InputError where a file to write is one of those that are read."""
+    if os.path.exists(path) and any(os.path.samefile(path, read) for read in stream.paths):
+        cure = "name another file, so that nothing is lost"
+        raise InputError.of("path", os.fspath(path), problem="which is one of the files that are read", cure=cure)
+
+
 @contextmanager
 def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
     """Open a table that is read batch by batch.
