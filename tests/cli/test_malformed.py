@@ -409,7 +409,7 @@ def test_a_full_disk_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     write(folder / "table.csv")
-    monkeypatch.setattr("newfound.cli.discover.write_labels", fail)
+    monkeypatch.setattr("newfound.cli.tasks.write_labels", fail)
     check_refused(discover("table.csv", "--out", "deep/down/out"), "No space left on device", folder, capsys)
 
 
@@ -421,7 +421,7 @@ def test_a_mistake_of_ours_leaves_a_log_and_nothing_else(
 
     write(folder / "table.csv")
     before = everything(folder)
-    monkeypatch.setattr("newfound.cli.discover.write_labels", fail)
+    monkeypatch.setattr("newfound.cli.tasks.write_labels", fail)
     assert run(discover()) == 1
     line = capsys.readouterr().err
     assert line.count("\n") == 1

@@ -26,12 +26,14 @@ from newfound.cli.options import (
     NovelClassesOption,
     SeedOption,
     SheetOption,
+    StreamOption,
     TableArgument,
     TargetOption,
     UnlabelledOption,
 )
 from newfound.cli.output import Output, percent
-from newfound.cli.reading import Format, PartlyLabelled, read_task, stem_of
+from newfound.cli.reading import Format, read_task, stem_of
+from newfound.cli.tasks import Task, WholeTable, is_streamed, proposing_stream, read_stream
 from newfound.cli.writing import new_folder, write_json, writing_to
 from newfound.counting import counted
 from newfound.deadline import Deadline
@@ -39,13 +41,12 @@ from newfound.errors import InputError
 from newfound.plain import EXACT
 from newfound.registry import registered
 from newfound.runs.building import build
-from newfound.runs.labels_file import write_labels
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
     from newfound.runs.labelling import Naming
 
-LABELS, MODEL, REPORT, RUN = FILES = ("labels.csv", "model.newfound", "report.html", "run.json")
+MODEL, REPORT, RUN = "model.newfound", "report.html", "run.json"
 
 _MOST_DOUBTS = 5
 # Shares of the time that is left, of a command with a limit; with a report, and without one.
@@ -107,6 +108,7 @@ def discover(
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
     max_memory: MaxMemoryOption = None,
+    stream: StreamOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -119,8 +121,12 @@ def discover(
 
     The folder of the results gets labels.csv (the rows in order, with class, probability, is_novel, and doubt where a
     row should be looked at), model.newfound (for `newfound predict`), report.html (open it in a browser) and run.json
-    (how it was made). All of them appear
-    together once complete; what is there already is replaced with --force only.
+    (how it was made). All of them appear together once complete; what is there already is replaced with --force only.
+
+    Parquet may be larger than memory: a folder of files, or a pattern in quotes, is read piece by piece. Then the rows
+    are written to labels.parquet, and the report explains the classes from a random sample of them:
+
+        newfound discover 'calls/2026-*.parquet' --target kind --method tabular_ncd
     """
     from datetime import UTC, datetime
 
@@ -133,12 +139,24 @@ def discover(
     folder = Path(f"newfound-{stem_of(table)}") if out is None else out
     started, begin = datetime.now(UTC), time.perf_counter()
     # Read before the folder is asked for, so that --force is never the cure for a mistake in the table.
-    form = Format(delimiter, encoding, decimal, sheet, max_memory)
-    task = read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
+    task: Task
+    if stream or is_streamed(table):
+        if time_limit is not None:
+            raise InputError(
+                f"Got --time-limit {time_limit:g} for a table that is read piece by piece, all rows of which are "
+                "labelled however long that takes; leave it out."
+            )
+        task = read_stream(table, target, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
+    else:
+        form = Format(delimiter, encoding, decimal, sheet, max_memory)
+        with proposing_stream(table):
+            task = WholeTable.of(
+                read_task(table, target, form, output, unlabelled=unlabelled, ignore=ignore, kind=kind, method=used)
+            )
     from newfound.runs.labelling import Naming
 
     naming = Naming.chosen(names, default=EXACT)
-    files = FILES if report else tuple(name for name in FILES if name != REPORT)
+    files = (task.labels_file, MODEL, *([REPORT] if report else []), RUN)
     with new_folder(folder, files, force=force) as fresh:
         _introduce(task, output)
         to_fit = deadline.part(_TIME_TO_FIT if report else _TIME_TO_FIT_ALONE)
@@ -149,20 +167,14 @@ def discover(
         )
         fitted = time.perf_counter()
         with writing_to(folder):
-            source = {
-                "path": str(table),
-                "target": target,
-                "model": str(folder / MODEL),
-                "options": task.options,
-                "is_training": True,
-            }
+            source = {**task.source(), "target": target, "model": str(folder / MODEL)}
             model = model.set_params(time_limit=time_limit) if deadline.is_set else model  # as it was asked for
             plan = _Plan(used, seed, naming, source, report, deadline)
             facts = _write_results(fresh, task, model, plan, output)
             facts["started"] = started.isoformat(timespec="seconds")
             facts["seconds"] = {"fit": round(fitted - begin, 2), "all": round(time.perf_counter() - begin, 2)}
             write_json(fresh / RUN, {**facts, "notes": output.notes})
-    _conclude(facts, folder, files, output)
+    _conclude(facts, task, folder, files, output)
     output.finish({**facts, "files": {name: str(folder / name) for name in files}})
 
 
@@ -184,7 +196,7 @@ def _method(method: str | None, settings: Path | None) -> tuple[str, dict[str, A
 
 
 def _fit(
-    task: PartlyLabelled,
+    task: Task,
     output: Output,
     method: str,
     n_novel: int | str,
@@ -201,8 +213,8 @@ def _fit(
 
     encoder = TableEncoder(kinds=task.kinds) if task.kinds else None
     verbose = int(output.shows_progress)
-    long = " (in all about a minute for 10,000 rows)" if method == "auto" and task.file.n_rows > _LONG_WORK else ""
-    words = output.speaking_of(task.file.path, task.target.name, unlabelled="--rows")
+    long = " (in all about a minute for 10,000 rows)" if method == "auto" and task.n_rows > _LONG_WORK else ""
+    words = output.speaking_of(task.path, task.target, unlabelled="--rows")
     with output.busy(f"Looking for novel classes{long}", deadline), words:
         model = build(method, n_novel, tuned, encoder=encoder, random_state=seed, verbose=verbose, **parameters)
         kept: dict[str, Any] = {}
@@ -213,7 +225,7 @@ def _fit(
                     "checkpoints; leave --checkpoint out."
                 )
             kept["checkpoint_dir"] = checkpoint
-        model.fit(task.table, task.target.labels, **kept)
+        task.fit(model, **kept)
     if verbose and "verbose" in model.get_params(deep=False):
         model.set_params(verbose=0)  # who loads the model may not want to watch it
     return model
@@ -244,29 +256,23 @@ class _Plan:
     deadline: Deadline
 
 
-def _write_results(
-    fresh: Path, task: PartlyLabelled, model: BaseDiscoverer, plan: _Plan, output: Output
-) -> dict[str, Any]:
+def _write_results(fresh: Path, task: Task, model: BaseDiscoverer, plan: _Plan, output: Output) -> dict[str, Any]:
     """Write labels, model and report; returns the facts of the run."""
     import newfound
     from newfound.cli.run_facts import run_facts
-    from newfound.discoverers.reading import Reading
     from newfound.reporting import render, report_facts
-    from newfound.reporting.row_doubts import RowDoubts
-    from newfound.runs.labelling import label_rows
 
-    labels = task.target.labels
     newfound.save(model, fresh / MODEL)
     deadline, n_steps = plan.deadline, model.n_novel_classes_ + 4
-    words = output.speaking_of(task.file.path, task.target.name)
+    words = output.speaking_of(task.path, task.target)
     with output.steps("Explaining the novel classes", n_steps, deadline) as on_step, words:
-        reading = Reading.of(model, task.table)
-        labelling = label_rows(model, reading, labels)
+        on_step("labelling the rows")
+        labelled = task.label(model, fresh / task.labels_file, plan.naming, output.note)
         report = report_facts(
             model,
-            reading,
-            labels,
-            title=f"Novel classes in {task.file.path.name}",
+            labelled.reading,
+            labelled.labels,
+            title=f"Novel classes in {task.path.name}",
             random_state=plan.seed,
             source=plan.source,
             with_map=plan.with_report,
@@ -276,25 +282,22 @@ def _write_results(
         if plan.with_report:
             on_step("writing the report")
             (fresh / REPORT).write_text(render(report), encoding="utf-8", errors="replace")
-        on_step("writing the rows")
-        doubts = RowDoubts.of(reading, labels).texts()
-        write_labels(fresh / LABELS, task.file, labelling.columns(task.file, output.note, doubts, naming=plan.naming))
-    return run_facts(task, plan.method, plan.seed, model, labelling, report)
+    return run_facts(task, plan.method, plan.seed, model, labelled, report)
 
 
 # ---- what is printed
 
 
-def _introduce(task: PartlyLabelled, output: Output) -> None:
-    counts = task.target.counts
+def _introduce(task: Task, output: Output) -> None:
+    n_labelled = task.counts.total()
     output.say(
-        f"{task.file.path}: {counted(task.file.n_rows, 'row')}, {counted(task.table.n_columns, 'column')}; "
-        f"{counted(counts.total(), 'row')} of {counted(len(counts), 'known class', 'known classes')}, "
-        f"{int(task.target.unlabelled.sum()):,} unlabelled."
+        f"{task.path}: {counted(task.n_rows, 'row')}, {counted(task.n_columns, 'column')}; "
+        f"{counted(n_labelled, 'row')} of {counted(len(task.counts), 'known class', 'known classes')}, "
+        f"{task.n_rows - n_labelled:,} unlabelled."
     )
 
 
-def _conclude(facts: Mapping[str, Any], folder: Path, files: Collection[str], output: Output) -> None:
+def _conclude(facts: Mapping[str, Any], task: Task, folder: Path, files: Collection[str], output: Output) -> None:
     novel, estimate, to_known = (
         facts[name] for name in ("novel_classes", "estimate", "unlabelled_rows_of_known_classes")
     )
@@ -324,6 +327,9 @@ def _conclude(facts: Mapping[str, Any], folder: Path, files: Collection[str], ou
         ]
         output.table(("class", *numbers, "what marks it"), rows, numbers=numbers)
         _explain_agreement(novel, agreement, output)
+        if facts["explained_rows"] < facts["table"]["rows"]:
+            said = f"{agreement.capitalize()}, unsure rows and what marks a class"
+            output.say(f"{said} are those of a random sample of {facts['explained_rows']:,} rows.")
     else:
         output.say("", "No novel class.")
     if to_known:
@@ -340,7 +346,7 @@ def _conclude(facts: Mapping[str, Any], folder: Path, files: Collection[str], ou
         output.say(f"  {REPORT:<16}open it in a browser: what each class is, how sure, typical rows")
     n_doubted = facts["doubted_rows"]["any"]
     doubted = f" ({counted(n_doubted, 'row')})" if n_doubted else ""
-    output.say(f"  {LABELS:<16}the rows in order, with class, probability, is_novel and doubt{doubted}")
+    output.say(f"  {task.labels_file:<16}the rows in order, with class, probability, is_novel and doubt{doubted}")
     output.say(f"  {MODEL:<16}for other tables: newfound predict {shlex.quote(str(folder / MODEL))} TABLE")
     output.say(f"  {RUN:<16}how it was made")
 

@@ -16,6 +16,13 @@ TableArgument = Annotated[
         metavar="TABLE", help="The table: CSV, JSON lines, Parquet, Feather or Excel (.xlsx), also with .gz."
     ),
 ]
+StreamOption = Annotated[
+    bool,
+    typer.Option(
+        "--stream",
+        help="Read a Parquet file piece by piece, since it is larger than memory. Folders and patterns always are.",
+    ),
+]
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that `newfound discover` wrote.")]
 
 TargetOption = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +67,9 @@ def read_table_file(path: Path, form: Format, output: Output, *, aloud: bool = F
 
 
 def stem_of(path: Path) -> str:
-    """Name of a file without its ending, and without that of gzip."""
+    """Name of a file without its ending, and without that of gzip; of a pattern, that of the folder of its files."""
+    if glob.has_magic(path.name) and not path.exists():
+        return stem_of(path.parent)
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return plain.stem or "table"
 
@@ -97,9 +100,9 @@ def read_task(
     ignored = list(ignore or ())
     for name in ignored:
         file.place(name, Parameter("ignore", name))
-    kinds = _kinds(kind or (), file)
+    kinds = kinds_of(kind or (), file.names, file.path)
     labels = read_target(file, target, unlabelled)
-    check_labels(labels, file, method)
+    check_labels(path, target, file.n_rows, int(labels.unlabelled.sum()), method)
     output.note(*labels.notes)
     table = read_columns(file, output, [target, *ignored], aloud=True)
     kinds = {name: kind for name, kind in kinds.items() if name in table.columns}
@@ -125,7 +128,9 @@ def load_model(path: Path, output: Output) -> BaseDiscoverer:
         return load(path)
 
 
-def _kinds(given: Sequence[str], file: TableFile) -> dict[str, Any]:
+def kinds_of(given: Sequence[str], names: Sequence[str], path: Path) -> dict[str, Any]:
+    """Read the option --kind, for the columns of a table."""
+    from newfound.tables.files.table_file import place_of
     from newfound.tables.schema import KINDS
 
     kinds: dict[str, Any] = {}
@@ -136,6 +141,6 @@ def _kinds(given: Sequence[str], file: TableFile) -> dict[str, Any]:
                 f"Got --kind {text}, but expected COLUMN=KIND with a kind of {', '.join(KINDS)}, such as "
                 "zip=categorical."
             )
-        file.place(column, Parameter("kinds", {column: kind}))
+        place_of(column, names, path, Parameter("kinds", {column: kind}))
         kinds[column] = kind
     return kinds

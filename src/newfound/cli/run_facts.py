@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from newfound.cli.reading import PartlyLabelled
+from newfound.cli.tasks import Labelled, Task
 from newfound.reporting.doubts import MEANINGS, doubts, sureness
 from newfound.reporting.facts import routing_facts
-from newfound.runs.labelling import COLUMNS, Labelling, names_beside
+from newfound.runs.labelling import COLUMNS, Tally, names_beside
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -20,24 +19,24 @@ Facts = dict[str, Any]
 
 
 def run_facts(
-    task: PartlyLabelled,
+    task: Task,
     method: str,
     seed: int,
     model: BaseDiscoverer,
-    labelling: Labelling,
+    labelled: Labelled,
     report: Mapping[str, Any],
 ) -> Facts:
     """Gather the facts of a run of `newfound discover`.
 
     Parameters
     ----------
-    task : PartlyLabelled
+    task : Task
     method : str
     seed : int
     model : discoverer
         Fitted.
-    labelling : Labelling
-        Of the rows of the task.
+    labelled : Labelled
+        The rows of the task.
     report : mapping
         What the report says, see `newfound.reporting.report_facts`.
     """
@@ -45,13 +44,14 @@ def run_facts(
         "table": _table_facts(task),
         "method": method,
         "seed": seed,
-        "novel_classes": _novel_facts(labelling, report),
-        "known_classes": dict(sorted(task.target.counts.items())),
+        "novel_classes": _novel_facts(labelled.tally, report),
+        "known_classes": dict(sorted(task.counts.items())),
         "routing": routing_facts(model),
-        "unlabelled_rows_of_known_classes": _to_known(task, labelling),
+        "unlabelled_rows_of_known_classes": labelled.tally.to_known(),
         "estimate": _estimate(model),
         "doubts": [{"class": name, "doubt": text} for name, text in doubts(report)],
-        "doubted_rows": dict(report["doubted_rows"]),
+        "doubted_rows": labelled.doubted_rows,
+        "explained_rows": report["table"]["n_rows"],
         "meanings": _meanings(task, report),
         "settings": model.get_params(deep=False),
         "command": ["newfound", *sys.argv[1:]],
@@ -59,26 +59,24 @@ def run_facts(
     }
 
 
-def _table_facts(task: PartlyLabelled) -> Facts:
-    file, unlabelled = task.file, task.target.unlabelled
+def _table_facts(task: Task) -> Facts:
+    n_labelled = task.counts.total()
     return {
-        "path": str(file.path),
-        "format": file.format,
-        "encoding": file.encoding,
-        "delimiter": file.delimiter,
-        "rows": file.n_rows,
-        "columns": len(file.names),
-        "target": task.target.name,
-        "labelled_rows": int((~unlabelled).sum()),
-        "unlabelled_rows": int(unlabelled.sum()),
+        "path": str(task.path),
+        **task.about(),
+        "rows": task.n_rows,
+        "columns": len(task.names),
+        "target": task.target,
+        "labelled_rows": n_labelled,
+        "unlabelled_rows": task.n_rows - n_labelled,
     }
 
 
-def _novel_facts(labelling: Labelling, report: Mapping[str, Any]) -> list[Facts]:
+def _novel_facts(tally: Tally, report: Mapping[str, Any]) -> list[Facts]:
     explained = {str(class_facts["name"]): class_facts for class_facts in report["explanation"]["classes"]}
     sure = dict(zip(explained, sureness(report), strict=True))
     facts = []
-    for record in labelling.counts():
+    for record in tally.counts():
         if record.pop("is_novel"):
             more = explained.get(record["name"], {})
             first: Mapping[str, Any] = next(iter(more.get("rules", [])), {})
@@ -88,14 +86,14 @@ def _novel_facts(labelling: Labelling, report: Mapping[str, Any]) -> list[Facts]
     return facts
 
 
-def _meanings(task: PartlyLabelled, report: Mapping[str, Any]) -> Facts:
-    """Say what the columns of labels.csv and the figures of the novel classes mean."""
+def _meanings(task: Task, report: Mapping[str, Any]) -> Facts:
+    """Say what the columns of the labelled rows and the figures of the novel classes mean."""
     sources = dict.fromkeys(estimate.source for estimate in sureness(report) if estimate.source is not None)
     agreement = "; ".join(MEANINGS[source] for source in sources) or "nothing is known of it"
     return {
-        "labels.csv": dict(zip(names_beside(task.file, COLUMNS), COLUMNS.values(), strict=True)),
+        task.labels_file: dict(zip(names_beside(task.names, COLUMNS), COLUMNS.values(), strict=True)),
         "novel_classes": {
-            "rows": "rows of labels.csv that are of this class",
+            "rows": f"rows of {task.labels_file} that are of this class",
             "share": "these rows as a share of all rows of the table",
             "probability": "mean of what the model gives these rows; it is near 1 for any class that was learned well",
             "agreement": f"from 0 to 1: {agreement}",
@@ -104,12 +102,6 @@ def _meanings(task: PartlyLabelled, report: Mapping[str, Any]) -> Facts:
             "rule_coverage": "share of the held-out rows of this class that the rule matches",
         },
     }
-
-
-def _to_known(task: PartlyLabelled, labelling: Labelling) -> dict[str, int]:
-    """Count the unlabelled rows that look like known classes, by class."""
-    codes = labelling.codes[task.target.unlabelled & ~labelling.is_novel]
-    return dict(Counter(labelling.classes[code] for code in codes.tolist()).most_common())
 
 
 def _estimate(model: BaseDiscoverer) -> Facts | None:

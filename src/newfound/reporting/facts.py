@@ -79,7 +79,8 @@ def report_facts(
     source : mapping, optional
         Where the table and the model are, for the commands that the report proposes: ``path``, ``target`` (None if it
         has none), ``model``, ``options``, a dict of the parameters of `newfound.read_table` that it was read with, and
-        ``is_training``, whether the model was fitted to this table.
+        ``is_training``, whether the model was fitted to this table. Where the rows are a sample, ``sampled_from`` is
+        the number of rows it was drawn from.
     with_map : bool, default=True
         Whether there is a map at all; without one ``map`` is None, and there can be no page.
     deadline : Deadline

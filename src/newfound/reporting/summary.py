@@ -34,7 +34,8 @@ def headline(facts: Mapping[str, Any]) -> str:
     """Say what was found in one line."""
     n_novel = len(facts["explanation"]["classes"])
     rows = count(facts["table"]["n_rows"], "row")
-    return f"{count(n_novel, 'novel class', 'novel classes')} in {rows}" if n_novel else f"No novel class in {rows}"
+    where = rows if _sampled_from(facts) is None else f"a sample of {rows}"
+    return f"{count(n_novel, 'novel class', 'novel classes')} in {where}" if n_novel else f"No novel class in {where}"
 
 
 def sentences(facts: Mapping[str, Any]) -> list[str]:
@@ -103,12 +104,22 @@ def _about_the_table(facts: Mapping[str, Any]) -> str:
     table = facts["table"]
     n_known = sum(not class_facts["is_novel"] for class_facts in facts["classes"])
     start = f"The table has {count(table['n_rows'], 'row')} and {count(table['n_columns'], 'column')}"
+    whole = _sampled_from(facts)
+    if whole is not None:
+        sample = f"a random sample of {count(table['n_rows'], 'row')}, whose shares are not quite those of the table"
+        start = f"The table has {count(whole, 'row')}. This report counts and explains {sample}"
     known = count(n_known, "class", "classes")
     if table["n_labelled"] is None:
         return f"{start}. The model was taught {known}."
     n_unlabelled = table["n_rows"] - table["n_labelled"]
     labelled = f"{count(table['n_labelled'], 'row')} came with a label, {count(n_unlabelled)} without"
     return f"{start}. {labelled}; {known} {'was' if n_known == 1 else 'were'} known before."
+
+
+def _sampled_from(facts: Mapping[str, Any]) -> int | None:
+    """Return how many rows the table has of which the report explains a sample; None where it explains all."""
+    n_rows: int | None = (facts["source"] or {}).get("sampled_from")
+    return None if n_rows == facts["table"]["n_rows"] else n_rows
 
 
 def _about_the_novel_rows(facts: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ COLUMNS = {
     "probability (unsure); or no more than half of the members agree on its class",
 }
 """What is written beside the rows of a table, and what it means."""
-_DOUBT = "doubt"
+DOUBT = "doubt"
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,8 @@ class Labelling:
         naming : Naming
             How names of classes are written.
         """
-        wanted = [name for name in COLUMNS if name != _DOUBT or doubts is not None]
-        names = names_beside(file, wanted)
-        if names != wanted:
-            clash = ", ".join(repr(name) for name in wanted if name in file.names)
-            note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
+        wanted = [name for name in COLUMNS if name != DOUBT or doubts is not None]
+        names = names_beside(file.names, wanted, note)
         probabilities = (f"{number:.4f}" for number in self.probability.tolist())
         if file.has_decimal_commas():
             probabilities = (number.replace(".", ",") for number in probabilities)
@@ -147,26 +145,82 @@ class Labelling:
             **({names[3]: doubts} if doubts is not None else {}),
         }
 
+    def tally(self, unlabelled: NDArray[np.bool_] | None = None) -> Tally:
+        """Count the rows of each class, and those of them without a label, which are all where that is not said."""
+        found = Tally(self.classes, self.n_known)
+        found.add(self, unlabelled)
+        return found
+
+
+class Tally:
+    """Rows of each class, counted part by part.
+
+    Parameters
+    ----------
+    classes : list of str
+        The known classes, then the novel ones.
+    n_known : int
+
+    Attributes
+    ----------
+    n_rows : int
+        Of all parts.
+    n_unsure : int
+        Those without a class.
+    """
+
+    def __init__(self, classes: list[str], n_known: int) -> None:
+        self.classes, self.n_known = classes, n_known
+        self.n_rows = self.n_unsure = 0
+        self._rows, self._unlabelled = (np.zeros(len(classes), dtype=np.int64) for _ in range(2))
+        self._probability = np.zeros(len(classes))
+
+    def add(self, labelling: Labelling, unlabelled: NDArray[np.bool_] | None = None) -> None:
+        """Count a part of the rows; ``unlabelled`` (n,) are those without a label, by default all."""
+        sure, n_classes = ~labelling.unsure, len(self.classes)
+        codes = labelling.codes[sure]
+        self.n_rows += len(sure)
+        self.n_unsure += len(sure) - len(codes)
+        self._rows += np.bincount(codes, minlength=n_classes)
+        self._probability += np.bincount(codes, labelling.probability[sure], minlength=n_classes)
+        free = codes if unlabelled is None else labelling.codes[sure & unlabelled]
+        self._unlabelled += np.bincount(free, minlength=n_classes)
+
+    @property
+    def n_novel(self) -> int:
+        """Rows of novel classes."""
+        return int(self._rows[self.n_known :].sum())
+
     def counts(self) -> list[dict[str, Any]]:
         """Rows of each class, and the mean probability that the model gives them."""
         return [
             {
                 "name": name,
                 "is_novel": code >= self.n_known,
-                "rows": int(inside.sum()),
-                "share": float(inside.mean()),
-                "probability": float(self.probability[inside].mean()) if inside.any() else None,
+                "rows": n,
+                "share": n / max(1, self.n_rows),
+                "probability": total / n if n else None,
             }
-            for code, name in enumerate(self.classes)
-            for inside in [self.codes == code]
+            for code, (name, n, total) in enumerate(
+                zip(self.classes, self._rows.tolist(), self._probability.tolist(), strict=True)
+            )
         ]
 
+    def to_known(self) -> dict[str, int]:
+        """Rows without a label that have a known class, by class, most first."""
+        found = Counter(dict(zip(self.classes, self._unlabelled[: self.n_known].tolist(), strict=False)))
+        return {name: n for name, n in found.most_common() if n}
 
-def names_beside(file: TableFile, wanted: Iterable[str]) -> list[str]:
-    """Return names of columns that a file does not have: those wanted, or with newfound_ before each of them."""
-    names = list(wanted)
-    while set(names) & set(file.names):
+
+def names_beside(own: Collection[str], wanted: Iterable[str], note: Note = lambda _: None) -> list[str]:
+    """Return names of columns that a table does not have: those wanted, or with newfound_ before each of them."""
+    wanted = list(wanted)
+    names = wanted
+    while set(names) & set(own):
         names = [f"newfound_{name}" for name in names]
+    if names != wanted:
+        clash = ", ".join(repr(name) for name in wanted if name in own)
+        note(f"the table has a column {clash} of its own, so ours are called {', '.join(names)}.")
     return names
 
 

@@ -68,18 +68,24 @@ def predicted(model: BaseDiscoverer, table: Any, keep: Sequence[str]) -> Any:
 
 def write_tables(tables: Iterable[Any], path: str | os.PathLike[str]) -> int:
     """Write tables of pyarrow one below the other as a Parquet file, which appears as a whole; returns its rows."""
-    parquet = load_extra("pyarrow.parquet", _PURPOSE)
-    n_rows, writer = 0, None
     try:
-        with replacing(os.fspath(path)) as fresh, ExitStack() as closing:
-            for table in tables:
-                if writer is None:
-                    writer = closing.enter_context(parquet.ParquetWriter(fresh, table.schema))
-                writer.write_table(table)
-                n_rows += table.num_rows
+        with replacing(os.fspath(path)) as fresh:
+            return fill_parquet(fresh, tables)
     except OSError as error:
         problem = f"which cannot be written ({' '.join(str(error).split())[:200]})"
         raise InputError.of("path", os.fspath(path), problem=problem, cure="make room, or name another file") from error
+
+
+def fill_parquet(place: str | os.PathLike[str], tables: Iterable[Any]) -> int:
+    """Write tables of pyarrow one below the other into a file; returns the number of rows."""
+    parquet = load_extra("pyarrow.parquet", _PURPOSE)
+    n_rows, writer = 0, None
+    with ExitStack() as closing:
+        for table in tables:
+            if writer is None:
+                writer = closing.enter_context(parquet.ParquetWriter(place, table.schema))
+            writer.write_table(table)
+            n_rows += table.num_rows
     return n_rows
 
 

@@ -119,4 +119,5 @@ def open_source(path: str, name: str, options: dict[str, Any], folder: Path) -> 
 
 def check(source: Source, method: str) -> None:
     """Refuse a table from which a method cannot learn."""
-    check_labels(source.target, source.file, method)
+    target, file = source.target, source.file
+    check_labels(file.path, target.name, file.n_rows, int(target.unlabelled.sum()), method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,7 @@ class TableFile:
 
     def place(self, name: str, asked: Parameter) -> int:
         """Place of a column; InputError, naming the parameter that asked for it, where there is none."""
-        if name in self.names:
-            return self.names.index(name)
-        near = closest(name, self.names)
-        hint = f" Did you mean {near!r}?" if near is not None else ""
-        problem = f", but {self.path} has no such column; it has {_shown_names(self.names)}.{hint}"
-        raise InputError(Message("Got ", asked, problem, self._doubt()))
+        return place_of(name, self.names, self.path, asked, self._doubt)
 
     def cells(self, name: str) -> list[Any]:
         """Cells of a column as they are in the file, length n_rows."""
@@ -143,6 +138,30 @@ class TableFile:
         if all(parse_number(name) is not None for name in self.names):
             return Message(" The first line must hold the names of the columns.")
         return Message()
+
+
+def place_of(
+    name: str, names: Sequence[str], path: Path, asked: Parameter, doubt: Callable[[], Message] = Message
+) -> int:
+    """Place of a column among those of a table; InputError, naming the parameter that asked for it, if it has none.
+
+    Parameters
+    ----------
+    name : str
+    names : sequence of str
+        Of all columns.
+    path : Path
+        Of the table.
+    asked : Parameter
+    doubt : callable
+        Returns what else may be wrong.
+    """
+    if name in names:
+        return names.index(name)
+    near = closest(name, names)
+    hint = f" Did you mean {near!r}?" if near is not None else ""
+    problem = f", but {path} has no such column; it has {_shown_names(names)}.{hint}"
+    raise InputError(Message("Got ", asked, problem, doubt()))
 
 
 def _are_row_numbers(cells: Any) -> bool:

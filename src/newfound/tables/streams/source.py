@@ -6,7 +6,7 @@ import glob
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,11 +58,14 @@ class TableStream:
     target : str or None
         The column of the labels; None where there is none.
     n_rows : int
+    spelled : callable or None
+        Takes cells of the column of the labels, and returns the labels that they stand for.
     """
 
     paths: tuple[Path, ...]
     target: str | None
     n_rows: int
+    spelled: Callable[[list[Any]], list[Any]] | None = None
 
     def column_names(self) -> list[str]:
         """Names of the columns, that of the labels among them."""
@@ -100,8 +103,13 @@ class TableStream:
         table : pyarrow.Table
             At most ``BATCH_ROWS`` rows, without the labels.
         labels : list or None
-            Cells of the column of the labels, where there is one.
+            Labels of these rows, where there is a column of them.
         """
+        for table in self.tables(piece):
+            yield self.apart(table)
+
+    def tables(self, piece: Piece | None = None) -> Iterator[Any]:
+        """Read the same rows as pyarrow tables with all columns."""
         arrow = load_extra("pyarrow", _PURPOSE)
         parquet = load_extra("pyarrow.parquet", _PURPOSE)
         groups = None if piece is None else list(piece.groups)
@@ -109,27 +117,40 @@ class TableStream:
             with _reading(path):
                 for batch in parquet.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
                     table = arrow.Table.from_batches([batch])
-                    table = table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
-                    if self.target is None:
-                        yield table, None
-                    else:
-                        yield table.drop_columns([self.target]), table[self.target].to_pylist()
+                    yield table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
 
-    def labels(self, piece: Piece) -> Iterator[list[Any]]:
-        """Read the labels of a piece alone, a batch at a time; nothing where the table has none."""
+    def apart(self, table: Any) -> tuple[Any, list[Any] | None]:
+        """Take a table with all columns apart: the columns but that of the labels, and the labels."""
+        if self.target is None:
+            return table, None
+        return table.drop_columns([self.target]), self._read_labels(table[self.target])
+
+    def labels(self, piece: Piece | None = None) -> Iterator[list[Any]]:
+        """Read the labels of a piece or of the table alone, a batch at a time; nothing where it has none."""
         parquet = load_extra("pyarrow.parquet", _PURPOSE)
         if self.target is None:
             return
-        with _reading(piece.path):
-            for batch in parquet.ParquetFile(piece.path).iter_batches(
-                batch_size=BATCH_ROWS, row_groups=list(piece.groups), columns=[self.target]
-            ):
-                yield batch.column(0).to_pylist()
+        groups = None if piece is None else list(piece.groups)
+        for path in self.paths if piece is None else [piece.path]:
+            with _reading(path):
+                for batch in parquet.ParquetFile(path).iter_batches(
+                    batch_size=BATCH_ROWS, row_groups=groups, columns=[self.target]
+                ):
+                    yield self._read_labels(batch.column(0))
+
+    def _read_labels(self, column: Any) -> list[Any]:
+        cells: list[Any] = column.to_pylist()
+        return cells if self.spelled is None else self.spelled(cells)
 
 
 def is_stream(X: Any) -> bool:
-    """Whether a table is given as a path, or as an iterator of Arrow batches."""
-    return isinstance(X, (str, os.PathLike, Iterator)) or type(X).__name__ == "RecordBatchReader"
+    """Whether a table is given as a path, as an iterator of Arrow batches, or opened already."""
+    return isinstance(X, (str, os.PathLike, Iterator, TableStream)) or type(X).__name__ == "RecordBatchReader"
+
+
+def open_files(source: str | os.PathLike[str], target: str | None = None) -> TableStream:
+    """Open Parquet files; parameters and errors as in `open_stream`."""
+    return _of_files(_files(os.fspath(source)), target)
 
 
 def refuse_to_overwrite(stream: TableStream, path: str | os.PathLike[str]) -> None:
@@ -145,19 +166,22 @@ def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
 
     Parameters
     ----------
-    source : str, path, or iterator of pyarrow.RecordBatch or pyarrow.Table
+    source : str, path, iterator of pyarrow.RecordBatch or pyarrow.Table, or TableStream
         A Parquet file, a folder of them (also in folders within), or a pattern such as "2026-*.parquet". An iterator
         can be read only once, so its batches are written to a temporary file.
     target : str or None
-        The column of the labels.
+        The column of the labels; a table that is open has its own.
 
     Raises
     ------
     InputError
         If there is no such file, one is broken or has other columns than the first, or there is no such column.
     """
+    if isinstance(source, TableStream):
+        yield source
+        return
     if isinstance(source, (str, os.PathLike)):
-        yield _of_files(_files(os.fspath(source)), target)
+        yield open_files(source, target)
         return
     with tempfile.TemporaryDirectory(prefix="newfound-") as folder:
         path = Path(folder) / "batches.parquet"
