@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -298,6 +299,16 @@ def test_the_same_seed_gives_the_same_labels(clear: Any) -> None:
     assert_array_equal(again.labels_, clear.labels_)
     assert_array_equal(again.predict_proba(X), clear.predict_proba(X))
     assert again.leaderboard_ == clear.leaderboard_
+
+
+def test_hidden_classes_may_be_looked_for_in_an_executor(clear: Any) -> None:
+    X, y, _ = blobs()
+    with ThreadPoolExecutor(1) as pool:
+        again = auto(n_novel_classes=3, n_members=2, training_steps=60).fit(X, y, executor=pool)
+    assert_array_equal(again.labels_, clear.labels_)
+    assert again.leaderboard_ == clear.leaderboard_
+    with pytest.raises(nf.InputError, match="executor=2, but expected None, or an executor"):
+        auto().fit(X, y, executor=2)
 
 
 def test_a_member_keeps_what_all_share(clear: Any) -> None:

@@ -16,9 +16,11 @@ import pytest
 import newfound as nf
 from newfound.scale import RayExecutor, fit_on_ray, predict_on_ray
 from newfound.scale.cluster import keeping_signals
+from newfound.selection.evidence import gather_evidence, helped_by
 from tests.discoverers.common import SMALL, pbn
 from tests.processes import wait_for
 from tests.scale.common import N, arrays, broken_file, fit_in_process, score, small, write
+from tests.selection import made_up
 
 ray = pytest.importorskip("ray")
 pytestmark = [*SMALL, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
@@ -145,6 +147,15 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
         )
         assert here.best_params == there.best_params
         assert [trial["scores"] for trial in here.trials] == [trial["scores"] for trial in there.trials]
+        rows, codes, _ = made_up.table()
+        few: dict[str, Any] = {
+            "n_tasks": 2,
+            "names": [("columns", "k-means"), ("columns", "Ward linkage"), ("whitened 1", "k-means")],
+        }
+        with helped_by(machines):
+            there_too = gather_evidence(rows, codes, made_up.LAYOUT, made_up.N_NOVEL, made_up.rng(), **few)
+        assert there_too == gather_evidence(rows, codes, made_up.LAYOUT, made_up.N_NOVEL, made_up.rng(), **few)
+        assert there_too.n_folds == 2
     with pytest.raises(RuntimeError, match="shut down"):
         machines.submit(_square, 1)
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from newfound import deadline
 from newfound.deadline import Deadline
 from newfound.selection import evidence as module
-from newfound.selection.evidence import Evidence, gather_evidence
+from newfound.selection.evidence import Evidence, gather_evidence, helped_by
 from newfound.selection.portfolio import NETWORK, Name, Portfolio, build_portfolio
 from tests.selection.made_up import LAYOUT, N_NOVEL, lopsided, made, rng, table
 
@@ -112,6 +114,47 @@ def test_no_task_is_begun_that_would_end_late(monkeypatch: pytest.MonkeyPatch) -
     gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=Deadline(30.0))
     assert len(built) == 2  # a third one would have ended too late
     assert gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=Deadline(0.0)) == Evidence()
+
+
+def test_it_does_not_matter_where_tasks_are_done() -> None:
+    rows, codes, _ = table()
+    here = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=3)
+    ended: list[bool] = []
+    with ThreadPoolExecutor(2) as pool, helped_by(pool):
+        there = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=3, on_task=lambda: ended.append(True))
+    assert there == here
+    assert len(ended) == here.n_folds == 3
+    assert gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=3) == here
+
+
+def test_tasks_elsewhere_that_end_late_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, codes, _ = table()
+    first, release = threading.Event(), threading.Event()
+    held: list[Any] = []
+
+    def build(*args: Any, **settings: Any) -> Portfolio:
+        if first.is_set():
+            held.append(release.wait(60))
+        first.set()
+        return made([("a", "b")], [0.0], n=50)
+
+    monkeypatch.setattr(module, "build_portfolio", build)
+    with ThreadPoolExecutor(1) as pool, helped_by(pool):
+        evidence = gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=8, deadline=Deadline.after(1.0))
+        assert evidence.n_folds == 1
+        release.set()
+    assert len(held) == 1  # what had not begun was called off
+
+
+def test_what_goes_wrong_elsewhere_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, codes, _ = table()
+
+    def build(*args: Any, **settings: Any) -> Portfolio:
+        raise ValueError("lost")
+
+    monkeypatch.setattr(module, "build_portfolio", build)
+    with ThreadPoolExecutor(1) as pool, helped_by(pool), pytest.raises(ValueError, match="lost"):
+        gather_evidence(rows, codes, LAYOUT, N_NOVEL, rng(), n_tasks=2)
 
 
 # ---- what they say

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,7 @@ from newfound.discoverers.fitted import Arrays, Codes, Discovery, Floats
 from newfound.discoverers.network import NetworkDiscoverer
 from newfound.discoverers.parameters import check_integer, check_real, pick_device
 from newfound.discoverers.preparation import Preparation
-from newfound.errors import ModelFileError
+from newfound.errors import InputError, ModelFileError
 from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.distillation import DistillationSettings
 from newfound.learning.fitted import consensus
@@ -26,6 +28,7 @@ from newfound.records import Leaderboard
 from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.routing.router import Mode
 from newfound.selection.chooser import Choice, Chooser
+from newfound.selection.evidence import helped_by
 from newfound.selection.judgement import judge, judge_learned
 from newfound.selection.learned_chooser import LearnedChoice, LearnedChooser
 from newfound.selection.space import Space
@@ -159,6 +162,42 @@ class AutoDiscoverer(NetworkDiscoverer):
         check_integer("training_steps", self.training_steps, low=0)
 
     # ---- discovery
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        calibrate: bool = True,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
+        resume: bool = True,
+        checkpoint_every: float = 60.0,
+        executor: Executor | None = None,
+    ) -> Self:
+        """Find the novel classes of a partly labelled table.
+
+        Parameters
+        ----------
+        X, y, calibrate, checkpoint_dir, resume, checkpoint_every
+            As for every discoverer that trains networks, see `TabularNCD.fit`.
+        executor : concurrent.futures.Executor or None, default=None
+            Where the candidates of a large table look for hidden classes side by side, such as
+            `newfound.scale.RayExecutor` or a pool of processes; the result is the same. None is the threads that torch
+            may use.
+
+        Returns
+        -------
+        self
+        """
+        if executor is not None and not isinstance(executor, Executor):
+            raise InputError.of("executor", executor, "None, or an executor such as those of concurrent.futures")
+        kept: dict[str, Any] = {
+            "checkpoint_dir": checkpoint_dir,
+            "resume": resume,
+            "checkpoint_every": checkpoint_every,
+        }
+        with helped_by(executor):
+            return super().fit(X, y, calibrate=calibrate, **kept)
 
     def _discover(self, prepared: Preparation) -> Discovery:
         task, rng = prepared.task, prepared.rng

@@ -10,7 +10,11 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, as_completed
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +35,7 @@ _HIDDEN_ROWS = (1_000, 1_500)  # hidden and known rows of a task
 _SECONDS_OF_LOOK = 1.6  # of the in-context network, in each task
 _TRUST_IN_HIDDEN = 2.0  # weight of the hidden accuracy beside the information, both being equally reliable
 _SMOOTHING = 0.3  # of the hidden accuracies over candidates with the same representation or method
+_EXECUTOR: ContextVar[Executor | None] = ContextVar("_EXECUTOR", default=None)  # where hidden classes are looked for
 
 
 @dataclass(frozen=True)
@@ -128,35 +133,101 @@ def gather_evidence(
         Called whenever a task has ended, from any of the threads.
     """
     hidden = list(_hidden_tasks(codes, n_novel, n_tasks, rng))
-    # A seed for each task, so that it does not matter in which order and in how many threads they are done.
-    seeds = rng.randint(2**31 - 1, size=len(hidden))
+    # A seed for each task, so that it does not matter in which order and where they are done.
+    seeds = rng.randint(2**31 - 1, size=len(hidden)).tolist()
+    trials = [
+        partial(_try, fold, rows[task.rows], task.codes, task.truth, layout, seed, names)
+        for (fold, task), seed in zip(hidden, seeds, strict=True)
+    ]
+    executor = _EXECUTOR.get()
+    if executor is None:
+        results = _done_here(trials, deadline, seconds_each, on_task)
+    else:
+        results = _done_elsewhere(trials, executor, deadline, on_task)
+    return _weigh([results[place] for place in sorted(results)])
+
+
+@contextmanager
+def helped_by(executor: Executor | None) -> Iterator[None]:
+    """Have hidden classes looked for in an executor, by all that gathers evidence within this."""
+    token = _EXECUTOR.set(executor)
+    try:
+        yield
+    finally:
+        _EXECUTOR.reset(token)
+
+
+def _done_here(
+    trials: Sequence[Callable[[], _Result]], deadline: Deadline, seconds_each: float, on_task: Callable[[], None]
+) -> dict[int, _Result]:
+    """Do trials in threads, as far as there is time; returns their results by their places."""
     results: dict[int, _Result] = {}
     durations = [seconds_each]
 
     def do(part: slice) -> None:
-        place, start = part.start, time.monotonic()
+        start = time.monotonic()
         if deadline.passed or max(durations) > deadline.left:
             return
-        fold, task = hidden[place]
-        own = np.random.RandomState(seeds[place])
-        portfolio = build_portfolio(
-            rows[task.rows],
-            task.codes,
-            layout,
-            task.n_hidden,
-            own,
-            names=names,
-            n_views=1,
-            seconds_of_look=_SECONDS_OF_LOOK,
-        )
-        accuracy = np.array([clustering_accuracy(task.truth, partition) for partition in portfolio.partitions])
-        within = float(told_by(portfolio.graphs, task.truth, task.n_hidden)[1])
-        results[place] = _Result(fold, portfolio, accuracy, within, task.n_hidden)
+        results[part.start] = trials[part.start]()
         durations.append(time.monotonic() - start)
         on_task()
 
-    in_parallel(do, [slice(place, place + 1) for place in range(len(hidden))])
-    return _weigh([results[place] for place in sorted(results)])
+    in_parallel(do, [slice(place, place + 1) for place in range(len(trials))])
+    return results
+
+
+def _done_elsewhere(
+    trials: Sequence[Callable[[], _Result]], executor: Executor, deadline: Deadline, on_task: Callable[[], None]
+) -> dict[int, _Result]:
+    """Do trials in an executor; those that have not ended in time are left out."""
+    places = {executor.submit(trial): place for place, trial in enumerate(trials)}
+    results: dict[int, _Result] = {}
+    with suppress(TimeoutError):
+        for done in as_completed(places, deadline.left if deadline.is_set else None):
+            results[places[done]] = done.result()
+            on_task()
+    for future in places:
+        future.cancel()
+    return results
+
+
+def _try(
+    fold: tuple[int, ...],
+    rows: Floats,
+    codes: Codes,
+    truth: Codes,
+    layout: Layout,
+    seed: int,
+    names: Sequence[Name] | None,
+) -> _Result:
+    """Have all candidates look for hidden classes.
+
+    Parameters
+    ----------
+    fold : tuple of int
+        The hidden classes.
+    rows, codes : ndarray of shape (n, d) and (n,)
+        Encoded rows, and their known class or -1 where it is hidden.
+    truth : ndarray of shape (n_hidden_rows,)
+        The hidden classes of the rows.
+    layout : Layout
+    seed : int
+    names : sequence of (representation, method), or None
+    """
+    n_hidden = len(np.unique(truth))
+    portfolio = build_portfolio(
+        rows,
+        codes,
+        layout,
+        n_hidden,
+        np.random.RandomState(seed),
+        names=names,
+        n_views=1,
+        seconds_of_look=_SECONDS_OF_LOOK,
+    )
+    accuracy = np.array([clustering_accuracy(truth, partition) for partition in portfolio.partitions])
+    within = float(told_by(portfolio.graphs, truth, n_hidden)[1])
+    return _Result(fold, portfolio, accuracy, within, n_hidden)
 
 
 def _hidden_tasks(
