@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from newfound.errors import TABLE, InputError, Message
+from newfound.errors import InputError
 from newfound.extras import load_extra
 from newfound.folders import writing_for_a_while
 from newfound.tables.cells import shown
+from newfound.tables.streams.schemas import as_in, common_schema, own_columns
 
 BATCH_ROWS = 65_536
 """Rows that are read at a time."""
@@ -23,7 +23,6 @@ BATCH_ROWS = 65_536
 PIECE_ROWS = 1 << 18
 """Rows of a piece at most, but for those of one row group."""
 
-_INDEX = re.compile(r"__index_level_\d+__")  # how pandas stores the numbers of its rows
 _PURPOSE = "A table that is read batch by batch"
 
 
@@ -55,6 +54,8 @@ class TableStream:
     ----------
     paths : tuple of Path
         In the order in which they are read.
+    schema : pyarrow.Schema
+        To which the rows of all files are converted, see `common_schema`.
     target : str or None
         The column of the labels; None where there is none.
     n_rows : int
@@ -63,16 +64,14 @@ class TableStream:
     """
 
     paths: tuple[Path, ...]
+    schema: Any
     target: str | None
     n_rows: int
     spelled: Callable[[list[Any]], list[Any]] | None = None
 
     def column_names(self) -> list[str]:
         """Names of the columns, that of the labels among them."""
-        parquet = load_extra("pyarrow.parquet", _PURPOSE)
-        with _reading(self.paths[0]):
-            names: list[str] = parquet.read_schema(self.paths[0]).names
-        return names
+        return list(self.schema.names)
 
     def pieces(self) -> list[Piece]:
         """Cut the table into pieces of at most `PIECE_ROWS` rows, or of one row group where that has more."""
@@ -117,7 +116,7 @@ class TableStream:
             with _reading(path):
                 for batch in parquet.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
                     table = arrow.Table.from_batches([batch])
-                    yield table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
+                    yield as_in(self.schema, table)
 
     def apart(self, table: Any) -> tuple[Any, list[Any] | None]:
         """Take a table with all columns apart: the columns but that of the labels, and the labels."""
@@ -127,16 +126,18 @@ class TableStream:
 
     def labels(self, piece: Piece | None = None) -> Iterator[list[Any]]:
         """Read the labels of a piece or of the table alone, a batch at a time; nothing where it has none."""
+        arrow = load_extra("pyarrow", _PURPOSE)
         parquet = load_extra("pyarrow.parquet", _PURPOSE)
         if self.target is None:
             return
+        schema = arrow.schema([self.schema.field(self.target)])
         groups = None if piece is None else list(piece.groups)
         for path in self.paths if piece is None else [piece.path]:
             with _reading(path):
                 for batch in parquet.ParquetFile(path).iter_batches(
                     batch_size=BATCH_ROWS, row_groups=groups, columns=[self.target]
                 ):
-                    yield self._read_labels(batch.column(0))
+                    yield self._read_labels(as_in(schema, arrow.Table.from_batches([batch]))[self.target])
 
     def _read_labels(self, column: Any) -> list[Any]:
         cells: list[Any] = column.to_pylist()
@@ -168,7 +169,7 @@ def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
     ----------
     source : str, path, iterator of pyarrow.RecordBatch or pyarrow.Table, or TableStream
         A Parquet file, a folder of them (also in folders within), or a pattern such as "2026-*.parquet". An iterator
-        can be read only once, so its batches are written to a temporary file.
+        can be read only once, so its batches are written to temporary files.
     target : str or None
         The column of the labels; a table that is open has its own.
 
@@ -184,9 +185,7 @@ def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
         yield open_files(source, target)
         return
     with tempfile.TemporaryDirectory(prefix="newfound-") as folder:
-        path = Path(folder) / "batches.parquet"
-        _write_batches(source, path)
-        yield _of_files([path], target)
+        yield _of_files(_write_batches(source, Path(folder)), target)
 
 
 def _files(source: str) -> list[Path]:
@@ -203,59 +202,53 @@ def _files(source: str) -> list[Path]:
 
 def _of_files(paths: list[Path], target: str | None) -> TableStream:
     parquet = load_extra("pyarrow.parquet", _PURPOSE)
-    first, n_rows = None, 0
+    schema, n_rows = None, 0
     for path in paths:
         with _reading(path):
             file = parquet.ParquetFile(path)
-        schema, n_rows = file.schema_arrow.remove_metadata(), n_rows + file.metadata.num_rows
-        if first is None:
-            first = schema
-            names = schema.names
-            if target is not None and target not in names:
-                cure = f"name one of its columns: {shown(names, 200)}"
+        own, n_rows = own_columns(file.schema_arrow), n_rows + file.metadata.num_rows
+        if schema is None:
+            schema = own
+            if target is not None and target not in schema.names:
+                cure = f"name one of its columns: {shown(schema.names, 200)}"
                 raise InputError.of("y", target, problem=f"which is no column of {path}", cure=cure)
-        elif not schema.equals(first):
-            raise _other_columns(paths[0], path, first, schema)
+        else:
+            schema = common_schema(schema, own, (paths[0], path))
     if not n_rows:
         raise InputError.about("X", "has no rows", "Pass files with rows.")
-    return TableStream(tuple(paths), target, n_rows)
+    return TableStream(tuple(paths), schema, target, n_rows)
 
 
-def _other_columns(first_path: Path, path: Path, first: Any, other: Any) -> InputError:
-    here, there = ({field.name: str(field.type) for field in schema} for schema in (first, other))
-    name = next((name for name in {**here, **there} if here.get(name) != there.get(name)), None)
-    if name is None:
-        what = "the columns are in another order"
-    else:
-        what = f"column {name!r} is {there.get(name, 'missing')} there and {here.get(name, 'missing')} in {first_path}"
-    return InputError(
-        Message(TABLE, f" has files with different columns: {path} differs, {what}. Make them alike, or leave it out."),
-        cure="make the files alike",
-    )
-
-
-def _write_batches(batches: Any, path: Path) -> None:
+def _write_batches(batches: Iterable[Any], folder: Path) -> list[Path]:
+    """Write batches to files, a further one wherever a batch has values that the types before do not hold."""
     arrow = load_extra("pyarrow", _PURPOSE)
     parquet = load_extra("pyarrow.parquet", _PURPOSE)
-    writer = None
+    paths: list[Path] = []
+    schema: Any = None
+    writer: Any = None
     try:
         for batch in batches:
             if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
                 problem = f"has an item of type {type(batch).__name__} among its batches"
                 raise InputError.about("X", problem, "Pass batches of pyarrow: RecordBatch or Table.")
-            table = arrow.table(batch) if isinstance(batch, arrow.Table) else arrow.Table.from_batches([batch])
-            if writer is None:
-                writer = parquet.ParquetWriter(path, table.schema)
-            elif not table.schema.equals(writer.schema):
-                raise _other_columns(Path("the first batch"), Path("a later batch"), writer.schema, table.schema)
-            with writing_for_a_while("The batches", path.parent):
-                writer.write_table(table)
+            own = own_columns(batch.schema)
+            wider = own if schema is None else common_schema(schema, own, ("the first batches", "a later one"))
+            with writing_for_a_while("The batches", folder):
+                if wider != schema:
+                    if writer is not None:
+                        writer.close()
+                    schema = wider
+                    paths.append(folder / f"batches-{len(paths):06d}.parquet")
+                    writer = parquet.ParquetWriter(paths[-1], schema)
+                table = batch if isinstance(batch, arrow.Table) else arrow.Table.from_batches([batch])
+                writer.write_table(as_in(schema, table))
     finally:
         if writer is not None:
-            with writing_for_a_while("The batches", path.parent):
+            with writing_for_a_while("The batches", folder):
                 writer.close()
-    if writer is None:
+    if not paths:
         raise InputError.about("X", "has no batches", "Pass at least one.")
+    return paths
 
 
 @contextmanager
