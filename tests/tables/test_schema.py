@@ -100,6 +100,22 @@ def test_few_distinct_texts_are_kept() -> None:
     assert infer([f"t{i}" for i in range(19)]).kind == "categorical"
 
 
+def test_whole_numbers_that_differ_more_than_chance_allows_are_identifiers() -> None:
+    rng = np.random.default_rng(0)
+    orders = np.sort(rng.choice(400_000, 10_000, replace=False)) + 10**9  # a part of a table, with gaps
+    assert infer(orders).reason == "an identifier: 10,000 whole numbers in a narrow range, no two of which agree"
+    assert infer(rng.permutation(orders)[:5_000]).kind == "ignored"
+    for numbers in (
+        orders[:100],  # which differ by chance
+        np.append(orders[:-1], orders[0]),
+        orders + 0.5,
+        rng.integers(400_000, size=10_000),
+        rng.choice(10**12, 10_000, replace=False),
+        [*range(0, 1_000_000, 100_000), *range(1_000_000, 3_000_000, 100_000)],
+    ):
+        assert infer(numbers).kind == "numeric"
+
+
 def test_one_warning_names_all_ignored_columns() -> None:
     table = as_table(pd.DataFrame({"a": VARIED, "b": 1, "c": np.arange(N)}))
     with pytest.warns(UserWarning, match="ignored column") as caught:

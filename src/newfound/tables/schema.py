@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,9 @@ _FORMER_KINDS: dict[str, Kind] = {"datetime": "date"}  # as model files called t
 # Below this many rows, distinct values are no sign of an identifier.
 MIN_IDENTIFIER_ROWS = 20
 IDENTIFIER_SHARE = 0.9
+
+# Whole numbers are identifiers where numbers drawn from their range would all differ with a smaller chance than this.
+_CHANCE_TO_DIFFER = 1e-12
 
 # Texts are told of where more of the distinct ones than this are numbers: this many, and this share.
 _MANY_NUMBERS, _MOSTLY_NUMBERS = 20, 0.9
@@ -287,13 +291,15 @@ def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Colum
     if low == 0 and high == 1 and ((present == 0) | (present == 1)).all():
         return Column(name, "boolean")
     if len(present) == n_rows >= MIN_IDENTIFIER_ROWS:
-        consecutive = high - low == n_rows - 1
-        if (consecutive or _named_like_identifier(name)) and _whole_and_distinct(present):
-            reason = (
-                "a row number: consecutive whole numbers"
-                if consecutive
-                else "an identifier: its name says so and no two cells agree"
-            )
+        if high - low == n_rows - 1:
+            reason = "a row number: consecutive whole numbers"
+        elif _named_like_identifier(name):
+            reason = "an identifier: its name says so and no two cells agree"
+        elif _differ_on_purpose(n_rows, high - low + 1):
+            reason = f"an identifier: {n_rows:,} whole numbers in a narrow range, no two of which agree"
+        else:
+            reason = ""
+        if reason and _whole_and_distinct(present):
             return Column(name, "ignored", reason)
     return Column(name, "numeric")
 
@@ -304,6 +310,11 @@ def _said(column: Column) -> str:
 
 def _named_like_identifier(name: str) -> bool:
     return bool(_IDENTIFIER_NAME.fullmatch(name) or _IDENTIFIER_CAMEL.fullmatch(name))
+
+
+def _differ_on_purpose(n: int, width: float) -> bool:
+    """Whether n whole numbers that all differ were made to: among as many days, two of n birthdays would agree."""
+    return math.exp(-n * (n - 1) / (2 * width)) < _CHANCE_TO_DIFFER
 
 
 def _whole_and_distinct(values: NDArray[np.float64]) -> bool:
