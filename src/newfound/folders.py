@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from newfound.errors import InputError
+from newfound.staging import staging
 
 
 def cache_folder() -> Path:
@@ -20,6 +22,16 @@ def cache_folder() -> Path:
         return (base if base.is_absolute() else Path.home() / ".cache") / "newfound"
     except RuntimeError as error:
         raise InputError("There is no home folder for the cache; set NEWFOUND_CACHE to a folder.") from error
+
+
+@contextmanager
+def folder_for_a_while() -> Iterator[Path]:
+    """Give a folder for temporary files; it is removed in the end, or by the next one to be made if this is killed."""
+    place = Path(tempfile.gettempdir())
+    with ExitStack() as closing:
+        with writing_for_a_while("Temporary files", place):
+            held = closing.enter_context(staging(place))
+        yield held.new
 
 
 @contextmanager

@@ -122,6 +122,19 @@ def test_options_that_read_the_table_hold_for_streams(here: Path, capsys: pytest
     ]
 
 
+def test_a_column_of_lists_can_be_left_out(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = pq.read_table("whole.parquet")
+    (here / "lists").mkdir()
+    pq.write_table(whole.append_column("tags", pa.array([["a", "b"]] * N)), "lists/0.parquet")
+    assert run(["discover", "lists", *KMEANS, "--out", "out"]) == 2
+    assert "nested cells are not supported: column 'tags'" in capsys.readouterr().err
+    options = ["--ignore", "tags", "--kind", f"{TARGET}=categorical"]  # what is said of the labels has no effect
+    assert run(["discover", "lists", *KMEANS, *options, "--out", "out"]) == 0
+    assert pq.read_table("out/labels.parquet")["tags"].to_pylist() == [["a", "b"]] * N
+    assert run(["discover", "whole.parquet", *KMEANS, "--out", "memory"]) == 0
+    np.testing.assert_array_equal(load("out/model.newfound").labels_, load("memory/model.newfound").labels_)
+
+
 def test_labels_that_are_numbers_and_columns_of_our_names(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     codes = [{"cat": 7, "dog": 8, "": -1}[row[3]] for row in tables.rows(N)]
     table = pq.read_table("whole.parquet").drop_columns([TARGET])
@@ -165,6 +178,12 @@ def test_predictions_of_a_folder(here: Path, capsys: pytest.CaptureFixture[str])
         (["discover", "rows", "--target", TARGET, "--time-limit", "9"], "Got --time-limit 9 for a table that is read"),
         (["discover", "rows", "--target", "size", "-m", "kmeans"], "different values such as"),
         (["discover", "whole.parquet", *KMEANS, "--max-memory", "3KB"], "piece by piece with --stream."),
+        (["discover", "again", *KMEANS, "--out", "again", "--force"], "again/labels.parquet is a file of the table"),
+        (
+            ["discover", "again/labels.parquet", *KMEANS, "--stream", "-o", "again", "--force"],
+            "so that nothing is lost",
+        ),
+        (["discover", "again/labels.csv", *KMEANS, "--out", "again", "--force"], "labels.csv is a file of the table"),
         (["predict", "model.newfound", "rows", "--out", "-"], "Got --out -, but the rows of a table that is read"),
         (["predict", "model.newfound", "rows", "--out", "rows/0.parquet", "--force"], "one of the files that are read"),
         (["predict", "model.newfound", "torn", "--out", "found.parquet"], "torn/0.parquet cannot be read as a Parquet"),
@@ -175,7 +194,10 @@ def test_mistakes_are_told_in_one_line_and_nothing_is_lost(
 ) -> None:
     assert run(["discover", "rows", *KMEANS, "--no-report", "--out", "out"]) == 0
     Path("out/model.newfound").rename("model.newfound")
-    (here / "torn").mkdir()
+    for folder in ("torn", "again"):
+        (here / folder).mkdir()
+    written(here / "again" / "labels.parquet", tables.rows(N))
+    tables.write(here / "again" / "labels.csv", tables.rows(N))
     Path("torn/0.parquet").write_bytes(Path("rows/0.parquet").read_bytes()[:-9])
     before = {path: path.read_bytes() for path in here.rglob("*.*") if path.is_file()}
     capsys.readouterr()

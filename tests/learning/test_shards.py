@@ -33,6 +33,18 @@ def test_every_row_is_in_one_shard_and_every_shard_is_like_the_table(
         assert 100 < (task.codes < 0).sum() < 150
 
 
+def test_a_shard_without_rows_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "SHARD_ROWS", 10)
+    layout = Layout(("a",), np.arange(1), np.zeros(1, dtype=bool))
+    kept = Shards(tmp_path, layout, N, torch.device("cpu"))  # of which few rows are left
+    kept.add(np.arange(40.0)[:, None], np.zeros(40, dtype=np.int64))
+    assert 0 < len(kept) < 40
+    tasks = list(kept)
+    assert len(tasks) == len(kept)
+    assert min(len(task.codes) for task in tasks) > 0
+    assert sorted(torch.cat([task.rows[:, 0] for task in tasks]).tolist()) == list(range(40))
+
+
 def test_neighbours_are_searched_once(tmp_path: Path) -> None:
     layout = Layout(("a",), np.arange(1), np.zeros(1, dtype=bool))
     kept = Shards(tmp_path, layout, 3, torch.device("cpu"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,8 @@ def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Pat
 
     thread = threading.Thread(target=kill, daemon=True)  # or it would outlive a fit that fails
     thread.start()
-    found = fit_on_ray(small(epochs=12), rows, "kind", n_workers=2, checkpoint_dir=kept, checkpoint_every=0)
+    anew: dict[str, Any] = {"checkpoint_dir": kept, "checkpoint_every": 0, "resume": False}  # in a new folder
+    found = fit_on_ray(small(epochs=12), rows, "kind", n_workers=2, **anew)
     thread.join()
     assert killed
     expected = fit_in_process(small(epochs=12), rows, 2, tmp_path / "one")
@@ -156,8 +158,15 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
             there_too = gather_evidence(rows, codes, made_up.LAYOUT, made_up.N_NOVEL, made_up.rng(), **few)
         assert there_too == gather_evidence(rows, codes, made_up.LAYOUT, made_up.N_NOVEL, made_up.rng(), **few)
         assert there_too.n_folds == 2
+        later = [machines.submit(_square_later, n) for n in range(3)]
+    assert [future.done() for future in later] == [True] * 3
+    assert [future.result() for future in later] == [0, 1, 4]
     with pytest.raises(RuntimeError, match="shut down"):
         machines.submit(_square, 1)
+    with pytest.raises(nf.InputError, match="n_cpus"):
+        RayExecutor(n_cpus=-1)
+    with pytest.raises(nf.InputError, match="n_workers=2, but the cluster has 0 GPUs"):
+        fit_on_ray(small(), write(tmp_path / "whole"), "kind", use_gpu=True)
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
         fit_on_ray(small(), broken_file(tmp_path / "rows").parent, "kind")
     assert ray.is_initialized()  # the cluster was not started by the executor
@@ -186,6 +195,11 @@ def test_a_cluster_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
 def _square(n: int) -> int:
     if n < 0:
         raise nf.InputError.of("n", n, "a number of at least 0")
+    return n * n
+
+
+def _square_later(n: int) -> int:
+    time.sleep(0.2)
     return n * n
 
 

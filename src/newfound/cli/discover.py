@@ -157,6 +157,7 @@ def discover(
 
     naming = Naming.chosen(names, default=EXACT)
     files = (task.labels_file, MODEL, *([REPORT] if report else []), RUN)
+    _refuse_to_replace(task, folder, files)
     with new_folder(folder, files, force=force) as fresh:
         _introduce(task, output)
         to_fit = deadline.part(_TIME_TO_FIT if report else _TIME_TO_FIT_ALONE)
@@ -179,6 +180,15 @@ def discover(
 
 
 # ---- what is asked for
+
+
+def _refuse_to_replace(task: Task, folder: Path, files: Collection[str]) -> None:
+    """Raise InputError where a result would take the place of a file that is read."""
+    for place in (folder / name for name in files):
+        if place.exists() and any(file.exists() and file.samefile(place) for file in task.files):
+            raise InputError(
+                f"Got --out {folder}, but {place} is a file of the table; name another folder, so that nothing is lost."
+            )
 
 
 def _method(method: str | None, settings: Path | None) -> tuple[str, dict[str, Any]]:

@@ -85,6 +85,11 @@ class Task(ABC):
     options: dict[str, Any]
     labels_file: ClassVar[str]
 
+    @property
+    @abstractmethod
+    def files(self) -> Sequence[Path]:
+        """The files that are read."""
+
     @abstractmethod
     def about(self) -> dict[str, Any]:
         """Describe the file, for run.json."""
@@ -125,6 +130,11 @@ class WholeTable(Task):
             options=read.options,
         )
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """The file that is read."""
+        return [self.path]
+
     def about(self) -> dict[str, Any]:
         """Describe the file, for run.json."""
         file = self.read.file
@@ -157,6 +167,11 @@ class StreamedTable(Task):
 
     stream: TableStream
     labels_file: ClassVar[str] = "labels.parquet"
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that are read."""
+        return self.stream.paths
 
     def about(self) -> dict[str, Any]:
         """Describe the files, for run.json."""
@@ -229,6 +244,7 @@ def read_stream(
     from newfound.runs.labels import check_labels
     from newfound.tables.files.table_file import place_of
     from newfound.tables.files.targets import Spelling, texts_of
+    from newfound.tables.streams import nested_columns
 
     stream = open_table(path, output)
     with output.busy(f"Reading the labels of {path}"), output.speaking_of(path):
@@ -237,7 +253,9 @@ def read_stream(
             place_of(name, names, path, Parameter("ignore", name))
         place_of(target, names, path, Parameter("target", target))
         kinds = kinds_of(kind or (), names, path) | dict.fromkeys(ignore or (), "ignored")
-        stream = replace(stream, target=target)
+        kinds.pop(target, None)  # no column to learn from, as in memory
+        nested = (name for name in nested_columns(stream.schema) if kinds.get(name) == "ignored")
+        stream = replace(stream, target=target, blank=tuple(nested))
         texts: Counter[str | None] = Counter()
         for cells in stream.labels():
             texts.update(texts_of(cells))

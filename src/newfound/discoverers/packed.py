@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -19,6 +17,7 @@ from newfound.discoverers.parameters import check_integer, check_layers, pick_de
 from newfound.discoverers.preparation import Preparation, prepare
 from newfound.discoverers.routed import left_to_discover
 from newfound.errors import InputError
+from newfound.folders import folder_for_a_while
 from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.machine import threads_for_table
 from newfound.learning.members import MemberSettings
@@ -87,8 +86,8 @@ def _train_on_shards(discoverer: PackedDiscoverer, prepared: Preparation, withou
     summary, task = prepared.stream, prepared.task
     assert summary is not None
     trainer = discoverer._trainer(discoverer._member_settings())
-    with TemporaryDirectory(prefix="newfound-") as folder:
-        shards = Shards(Path(folder), task.layout, summary.stream.n_rows, pick_device(discoverer.device))
+    with folder_for_a_while() as folder:
+        shards = Shards(folder, task.layout, summary.stream.n_rows, pick_device(discoverer.device))
         encoded = summary.encoded(prepared.encoder, without)
         for rows, codes in left_to_discover(encoded, prepared.forest, task.n_novel):
             shards.add(rows, codes)

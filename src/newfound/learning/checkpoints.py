@@ -121,10 +121,11 @@ class Checkpoints:
             own._go_on_from(*found)
         return own
 
-    def clear(self) -> None:
-        """Delete all checkpoints that are there."""
-        for path in self._files():
-            path.unlink(missing_ok=True)
+    def clear_unless_resumed(self) -> None:
+        """Delete all checkpoints that are there, where the training starts anew."""
+        if not self._resume:
+            for path in self._files():
+                path.unlink(missing_ok=True)
 
     def _files(self) -> list[Path]:
         """Return all checkpoints, the newest first; the next one gets a higher number."""

@@ -46,14 +46,14 @@ class LazyList(Sequence[T]):
     def __getitem__(self, place: slice) -> Sequence[T]: ...
     def __getitem__(self, place: int | slice) -> T | Sequence[T]:
         """Make an item."""
-        return [self._make(i) for i in range(self._n)[place]] if isinstance(place, slice) else self._make(place)
+        return [self._make(i) for i in range(len(self))[place]] if isinstance(place, slice) else self._make(place)
 
 
 class Shards(LazyList[TensorTask]):
     """A table in shards, to which each row was assigned at random, so that every shard is a sample of the table.
 
     A table that is sorted by class or by time is thereby shuffled, once and on disk, and what is near a row in its
-    shard is near it in the table.
+    shard is near it in the table. A shard without rows, as there may be where few were added, is none.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Shards(LazyList[TensorTask]):
     layout : Layout
         Of the rows.
     n_rows : int
-        Rows of all shards together.
+        Rows of all shards together, at most.
     device : torch.device
         Where shards are loaded to.
     """
@@ -70,25 +70,31 @@ class Shards(LazyList[TensorTask]):
     def __init__(self, folder: Path, layout: Layout, n_rows: int, device: torch.device) -> None:
         self._folder, self._layout, self._device = folder, layout, device
         most = max(1, min(SHARD_ROWS, _SHARD_NUMBERS // layout.n_columns))
-        super().__init__(max(1, -(-n_rows // most)), self.load)
+        self._sizes = np.zeros(max(1, -(-n_rows // most)), dtype=np.int64)
+        super().__init__(0, self.load)
         self._generator = np.random.default_rng(1)  # not the user's seed: shards are a part of reading the table
 
     def add(self, rows: NDArray[np.floating[Any]], codes: NDArray[np.int64]) -> None:
         """Distribute rows (n, d) and their codes (n,) over the shards."""
-        single = rows.astype(np.float32, copy=False)
-        places = self._generator.integers(len(self), size=len(rows))
+        single, n_shards = rows.astype(np.float32, copy=False), len(self._sizes)
+        places = self._generator.integers(n_shards, size=len(rows))
         order = np.argsort(places, kind="stable")
-        bounds = np.searchsorted(places[order], np.arange(len(self) + 1))
-        for shard in range(len(self)):
+        bounds = np.searchsorted(places[order], np.arange(n_shards + 1))
+        self._sizes += np.diff(bounds)
+        for shard in range(n_shards):
             own = order[bounds[shard] : bounds[shard + 1]]
             for path, array in ((self._rows(shard), single), (self._codes(shard), codes)):
                 with writing_for_a_while("The encoded rows", self._folder), path.open("ab") as file:
                     file.write(np.ascontiguousarray(array[own]).data)
 
+    def __len__(self) -> int:
+        return int((self._sizes > 0).sum())
+
     def load(self, place: int) -> TensorTask:
         """Load a shard."""
-        rows = self._read(self._rows(place), np.float32).view(-1, self._layout.n_columns)
-        return TensorTask(rows, self._read(self._codes(place), np.int64), self._layout)
+        shard = int(np.flatnonzero(self._sizes)[place])
+        rows = self._read(self._rows(shard), np.float32).view(-1, self._layout.n_columns)
+        return TensorTask(rows, self._read(self._codes(shard), np.int64), self._layout)
 
     def _read(self, path: Path, dtype: Any) -> Tensor:
         """Read an array to the device; to a GPU it is copied while the GPU still computes."""

@@ -7,10 +7,12 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
+from concurrent.futures import wait as wait_for
+from contextlib import contextmanager, suppress
 from typing import Any, Self, TypeVar
 
+from newfound.discoverers.parameters import check_real
 from newfound.errors import InputError, NewfoundError
 from newfound.extras import load_extra
 
@@ -121,9 +123,11 @@ class RayExecutor(Executor):
     """
 
     def __init__(self, address: str | None = None, *, n_cpus: float = 1, n_gpus: float = 0) -> None:
+        resources = {"num_cpus": check_real("n_cpus", n_cpus, low=0), "num_gpus": check_real("n_gpus", n_gpus, low=0)}
         self._cluster = cluster(address)
         self._ray = self._cluster.__enter__()
-        self._task = self._ray.remote(_call).options(num_cpus=n_cpus, num_gpus=n_gpus)
+        self._task = self._ray.remote(_call).options(**resources)
+        self._pending: set[Future[Any]] = set()
         self._is_open = True
 
     @property
@@ -137,16 +141,18 @@ class RayExecutor(Executor):
             raise RuntimeError("The executor was shut down.")
         future: Future[T] = Future()
         future.set_running_or_notify_cancel()
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
 
         def pass_on(done: Future[T]) -> None:
             error = done.exception()
-            if error is None:
-                future.set_result(done.result())
-            else:
+            with suppress(InvalidStateError):  # the executor was shut down in between
+                if error is None:
+                    future.set_result(done.result())
+                    return
                 cause = cause_of(error)
-                future.set_exception(
-                    cause if cause is not error else NewfoundError(f"A task failed: {one_line(error)}.")
-                )
+                told = cause if cause is not error else NewfoundError(f"A task failed: {one_line(error)}.")
+                future.set_exception(told)
 
         self._task.remote(fn, args, kwargs).future().add_done_callback(pass_on)
         return future
@@ -158,10 +164,23 @@ class RayExecutor(Executor):
         return super().map(self._ray.put(fn), *iterables, timeout=timeout, chunksize=chunksize)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the cluster if it was started for this executor."""
-        if self._is_open:
-            self._is_open = False
+        """End the cluster if it was started for this executor, by default after all that was submitted has ended.
+
+        With such a cluster ends what is not waited for, and its future raises CancelledError.
+        """
+        if not self._is_open:
+            return
+        self._is_open = False
+        pending = list(self._pending)
+        try:
+            if wait and not cancel_futures:
+                wait_for(pending)
+        finally:
             self._cluster.__exit__(None, None, None)
+            if not self._ray.is_initialized():
+                for future in pending:
+                    with suppress(InvalidStateError):  # it has ended
+                        future.set_exception(CancelledError("The executor was shut down."))
 
     def __enter__(self) -> Self:
         return self

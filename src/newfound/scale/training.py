@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from newfound.discoverers.preparation import Preparation
 from newfound.discoverers.routed import left_to_discover
 from newfound.errors import InputError, NewfoundError, warn_user
 from newfound.extras import load_extra
+from newfound.folders import folder_for_a_while
 from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.peers import Peer, PeerGroup
 from newfound.learning.progress import Progress
@@ -122,12 +122,11 @@ def fit_on_ray(
         _folder(checkpoint_dir) as folder,
         cluster(address) as ray,
     ):
-        n_there = int(ray.cluster_resources().get("CPU", 0))
+        resource, named = ("GPU", "GPUs") if use_gpu else ("CPU", "processors")
+        n_there = int(ray.cluster_resources().get(resource, 0))
         if address is None and n_workers > n_there:  # other clusters may grow
-            raise InputError.of("n_workers", n_workers, problem=f"but the cluster has {n_there} processors")
+            raise InputError.of("n_workers", n_workers, problem=f"but the cluster has {n_there} {named}")
         checkpoints = Checkpoints(folder, every, resume, {"batches_per_step": str(n_peers)})
-        if not resume:
-            checkpoints.clear()  # a worker that is replaced must not go on from an old one
         run = Run(ray, n_workers, n_peers, use_gpu, max_failures)
         return model._fit_stream(run.summarise(stream, encoder), calibrate, checkpoints, run.train)
 
@@ -212,6 +211,7 @@ class Run:
         summary, task, checkpoints = prepared.stream, prepared.task, prepared.checkpoints
         assert summary is not None
         assert checkpoints is not None  # fit_on_ray always has some
+        checkpoints.clear_unless_resumed()  # a worker that is replaced must not go on from an old one
         trainer = discoverer._trainer(discoverer._member_settings())
         seeds = prepared.rng.randint(2**31 - 1, size=discoverer.n_members).tolist()
         lesson = Lesson(
@@ -306,8 +306,8 @@ def train_peer(
     discoverer = lesson.discoverer
     trainer = discoverer._trainer(discoverer._member_settings())
     trainer.device = device
-    with TemporaryDirectory(prefix="newfound-") as folder:
-        shards = Shards(Path(folder), lesson.task.layout, lesson.n_rows, device)
+    with folder_for_a_while() as folder:
+        shards = Shards(folder, lesson.task.layout, lesson.n_rows, device)
         for rows, codes in share:
             shards.add(rows, codes)
         checkpoints = lesson.checkpoints.of_peer(peer)
@@ -332,8 +332,8 @@ def _failure(error: BaseException, folder: Path) -> NewfoundError:
 @contextmanager
 def _folder(checkpoint_dir: str | os.PathLike[str] | None) -> Iterator[Path]:
     if checkpoint_dir is None:
-        with TemporaryDirectory(prefix="newfound-") as folder:
-            yield Path(folder)
+        with folder_for_a_while() as folder:
+            yield folder
     elif isinstance(checkpoint_dir, (str, os.PathLike)):
         yield Path(os.path.abspath(os.fspath(checkpoint_dir)))
     else:

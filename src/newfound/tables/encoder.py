@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -125,10 +125,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     # ---- for callers that have read the table already
 
-    def fit_table(self, table: Table) -> Self:
-        """Fit to a table that has been read; on an error the encoder is as before."""
+    def fit_table(self, table: Table, row_numbers: Collection[str] = ()) -> Self:
+        """Fit to a table that has been read; on an error the encoder is as before.
+
+        Of a sample, `row_numbers` names the columns that are known to number the rows of the whole table.
+        """
         self._check_parameters()
-        schema = infer_schema(table, self.kinds)
+        schema = infer_schema(table, self.kinds, row_numbers)
         blocks = [
             fit_block(column, table.columns[column.name], self.numeric_scaling, self.max_categories)
             for column in schema.used

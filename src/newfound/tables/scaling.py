@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -68,8 +69,10 @@ class NumberScaler:
         """Return the same scaling with the mean and the deviation of more numbers than it was fitted to."""
         if self.unit != 1.0 or self.scaling == "quantile":  # what such a scaling needs is not known of more numbers
             return self
+        if not math.isfinite(centre) or not math.isfinite(spread):  # a number among them is too large for its square
+            return self
         if self.scaling == "none":
-            return replace(self, neutral=centre)
+            return replace(self, neutral=min(max(centre, -MAX_UNSCALED), MAX_UNSCALED))
         return replace(self, centre=centre, spread=spread)
 
     def apply(self, values: Floats) -> Floats:

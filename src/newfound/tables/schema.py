@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -36,6 +36,7 @@ _IDENTIFIER_CAMEL = re.compile(r".*[a-z0-9](Id|ID|Uuid|UUID)")
 _CODE = re.compile(r"[+-]?0\d+", re.ASCII)  # 007 is a name, not a number
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 
+_ROW_NUMBER = "a row number: consecutive whole numbers"
 _IDENTIFIER_REASONS = ("like an identifier", "an identifier", "a row number")  # how these begin; old files have them
 
 
@@ -117,7 +118,7 @@ class Schema:
         return schema
 
 
-def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schema:
+def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None, row_numbers: Collection[str] = ()) -> Schema:
     """Decide the kind of every column.
 
     Parameters
@@ -125,6 +126,8 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
     table : Table
     kinds : mapping of column name to kind, optional
         The kinds that the user knows better; they win over what the cells look like.
+    row_numbers : collection of str, default=()
+        Columns that are known to number the rows, which a sample of them may not show.
 
     Warns
     -----
@@ -144,6 +147,8 @@ def infer_schema(table: Table, kinds: Mapping[str, Kind] | None = None) -> Schem
         tuple(
             Column(name, given[name], "set by kinds" if given[name] == "ignored" else "")
             if name in given
+            else Column(name, "ignored", _ROW_NUMBER)
+            if name in row_numbers
             else _infer_column(name, values)
             for name, values in table.columns.items()
         )
@@ -292,7 +297,7 @@ def _infer_number(name: str, present: NDArray[np.float64], n_rows: int) -> Colum
         return Column(name, "boolean")
     if len(present) == n_rows >= MIN_IDENTIFIER_ROWS:
         if high - low == n_rows - 1:
-            reason = "a row number: consecutive whole numbers"
+            reason = _ROW_NUMBER
         elif _named_like_identifier(name):
             reason = "an identifier: its name says so and no two cells agree"
         elif _differ_on_purpose(n_rows, high - low + 1):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,10 @@ MAX_TEXTS = 4_096
 
 @dataclass
 class Moments:
-    """Mean and variance of numbers that come in batches, and the smallest and the largest of them."""
+    """Mean and variance of numbers that come in batches, and the smallest and the largest of them.
+
+    Mean and variance are infinite or no number where the numbers are too large for them.
+    """
 
     n: int = 0
     mean: float = 0.0
@@ -29,8 +34,9 @@ class Moments:
     def add(self, numbers: NDArray[np.float64]) -> None:
         """Add numbers, shape (m,), none missing."""
         if len(numbers):
-            mean = float(numbers.mean())
-            squares = float(np.square(numbers - mean).sum())
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean = float(numbers.mean())
+                squares = float(np.square(numbers - mean).sum())
             self.merge(Moments(len(numbers), mean, squares, float(numbers.min()), float(numbers.max())))
 
     def merge(self, other: Moments) -> None:
@@ -39,7 +45,7 @@ class Moments:
             return
         # Two batches have the moments of both, and the distance between their means (Chan et al.).
         n, between = self.n + other.n, other.mean - self.mean
-        self.squares += other.squares + between**2 * self.n * other.n / n
+        self.squares += other.squares + between * between * self.n * other.n / n
         self.mean += between * other.n / n
         self.n = n
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
@@ -48,6 +54,15 @@ class Moments:
     def spread(self) -> float:
         """Standard deviation; 1 where all numbers are equal."""
         return float(np.sqrt(self.squares / self.n)) if self.low < self.high else 1.0
+
+    @property
+    def are_consecutive(self) -> bool:
+        """Whether these are whole numbers that follow each other: their mean and their variance say so."""
+        if not self.n or not float(self.low).is_integer() or self.high - self.low != self.n - 1:
+            return False
+        as_theirs = partial(math.isclose, rel_tol=1e-9)
+        mean, variance = (self.low + self.high) / 2, (self.n * self.n - 1) / 12
+        return as_theirs(self.mean - self.low, mean - self.low) and as_theirs(self.squares / self.n, variance)
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +14,7 @@ import pytest
 import newfound as nf
 from newfound.errors import InputError
 from newfound.tables import streams
-from newfound.tables.streams.schemas import as_in, common_schema, own_columns
+from newfound.tables.streams.schemas import as_in, common_schema, nested_columns, own_columns
 
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 
@@ -60,6 +61,34 @@ def test_a_month_without_labels_is_learned_from(tmp_path: Path) -> None:
     assert found["class"].tolist() == whole.predict(frame[["size"]]).tolist()
 
 
+@pytest.mark.parametrize("as_batches", [False, True])
+def test_categories_and_cells_that_are_never_missing_differ_from_file_to_file(as_batches: bool, tmp_path: Path) -> None:
+    tables = []
+    for place in range(3):
+        texts, numbers = ([make(100 * place + i) for i in range(100)] for make in (str, int))
+        few = pa.array(range(100), pa.int8())  # has no room for the categories of all files
+        schema = pa.schema([pa.field("size", pa.float64(), nullable=place == 1), ("kind", pa.string())])
+        table = pa.table({"size": np.arange(100.0), "kind": ["x"] * 100}, schema=schema)
+        for name, values in (("text", texts), ("number", numbers)):
+            table = table.append_column(name, pa.DictionaryArray.from_arrays(few, pa.array(values)))
+        tables.append(table)
+        pq.write_table(table, tmp_path / f"{place}.parquet")
+    rows, _ = read(iter(tables) if as_batches else tmp_path)
+    places = pa.array([0, 150, 299])
+    assert rows.take(places).to_pydict() == {"size": [0, 50, 99], "text": ["0", "150", "299"], "number": [0, 150, 299]}
+
+
+def test_columns_have_names_of_their_own(tmp_path: Path) -> None:
+    pq.write_table(pa.table([[1], [2], ["x"]], names=["n", "n", "kind"]), tmp_path / "0.parquet")
+    with pytest.raises(InputError, match=r"X has two columns 'n' in .*0\.parquet"):
+        read(tmp_path)
+
+
+def test_lists_and_structures_are_nested() -> None:
+    schema = pa.schema([("a", pa.list_(pa.int8())), ("b", pa.string()), ("c", pa.struct([("d", pa.int8())]))])
+    assert nested_columns(schema) == ["a", "c"]
+
+
 @pytest.mark.parametrize(
     ("types", "common"),
     [
@@ -71,7 +100,7 @@ def test_a_month_without_labels_is_learned_from(tmp_path: Path) -> None:
     ],
 )
 def test_types_that_go_together(types: tuple[Any, Any], common: Any) -> None:
-    first, other = (own_columns(pa.schema([("x", kind), ("__index_level_0__", pa.int64())])) for kind in types)
+    first, other = (own_columns(pa.schema([("x", kind), ("__index_level_0__", pa.int64())]), "it") for kind in types)
     for pair in ((first, other), (other, first)):
         schema = common_schema(*pair, ("one", "other"))
         assert schema == pa.schema([("x", common)])

@@ -116,6 +116,63 @@ def test_moments_of_batches_are_those_of_all_numbers(batches: list[list[float]])
             assert moments.spread == pytest.approx(numbers.std(), abs=1e-6, rel=1e-6)
 
 
+def test_only_whole_numbers_that_follow_each_other_are_consecutive() -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.permutation(100_000) + 7.0
+    repeated = np.append(numbers[:-1], numbers[0])  # and so one is missing
+    repeated[[np.argmin(numbers), np.argmax(numbers)]] = [7, 100_006]
+    for values, expected in (
+        (numbers, True),
+        (numbers - 1e9, True),
+        (repeated, False),
+        (numbers + 0.5, False),
+        (rng.integers(7, 100_007, 100_000), False),
+        (numbers[:-1], False),
+        ([], False),
+    ):
+        moments = Moments()
+        for batch in np.array_split(np.array(values, dtype=float), 9):
+            moments.add(batch)
+        assert moments.are_consecutive == expected
+
+
+@pytest.mark.parametrize("huge", [1e200, np.finfo(float).max])
+def test_a_number_that_is_too_large_for_its_square_is_encoded_as_in_memory(huge: float, tmp_path: Path) -> None:
+    frame = table(300)[["height", "kind"]]
+    frame.loc[[3, 200], "height"] = [huge, -huge]
+    frame.to_parquet(tmp_path / "0.parquet")
+    with streams.open_stream(tmp_path, "kind") as stream:
+        found = streams.summarise(stream, TableEncoder())
+        rows = np.concatenate([rows for rows, _ in found.encoded(found.fit_encoder(TableEncoder()), np.arange(0))])
+    expected = TableEncoder().fit_transform(frame[["height"]])
+    np.testing.assert_allclose(rows, expected)
+
+
+def test_columns_of_few_rows_are_taken_as_in_memory(tmp_path: Path) -> None:
+    percent = [*range(101), *range(20)]
+    percent[1:21] = [50] * 20
+    frame = pd.DataFrame({"percent": percent[:101], "number": range(101), "kind": ["x"] * 101})
+    frame.to_parquet(tmp_path / "0.parquet")
+    with streams.open_stream(tmp_path, "kind") as stream, pytest.warns(UserWarning, match=r"'number' \(a row number"):
+        encoder = streams.summarise(stream, TableEncoder()).fit_encoder(TableEncoder())
+    assert [column.kind for column in encoder.schema_.columns] == ["numeric", "ignored"]
+
+
+def test_row_numbers_that_the_sample_does_not_show_are_told_of(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "SAMPLE_ROWS", 300)
+    with streams.open_stream(files, "kind") as stream, pytest.warns(UserWarning, match=r"'number' \(a row number"):
+        streams.summarise(stream, TableEncoder()).fit_encoder(TableEncoder())
+
+
+def test_files_that_a_program_has_not_completed_are_left_out(files: Path) -> None:
+    for place in (files / ".newfound-1.tmp" / "new", files):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / ".labels.parquet").write_bytes(b"PAR1")
+    (files / ".newfound-1.tmp" / "new" / "labels.parquet").write_bytes(b"PAR1")
+    with streams.open_stream(files, "kind") as stream:
+        assert [path.name for path in stream.paths] == ["0.parquet", "1.parquet", "2.parquet"]
+
+
 def test_frequent_texts_are_found_among_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "MAX_TEXTS", 20)
     counts, rng = TextCounts(), np.random.default_rng(0)
@@ -160,5 +217,10 @@ def test_what_cannot_be_read(files: Path) -> None:
     other = files / "3.parquet"
     table()[:9].assign(height="tall").to_parquet(other)
     assert "3.parquet differs, column 'height' is" in refused(files)
-    other.write_bytes((files / "0.parquet").read_bytes()[:-50])
-    assert "3.parquet cannot be read as a Parquet file" in refused(files)
+    for broken in (pa.array([b"caf\xe9"] * 9).view(pa.string()), None):
+        if broken is None:
+            other.write_bytes((files / "0.parquet").read_bytes()[:-50])
+        else:
+            whole = pq.read_table(files / "0.parquet")[:9]
+            pq.write_table(whole.set_column(whole.column_names.index("colour"), "colour", broken), other)
+        assert "3.parquet cannot be read as a Parquet file" in refused(files)

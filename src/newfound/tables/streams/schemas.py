@@ -12,17 +12,32 @@ _INDEX = re.compile(r"__index_level_\d+__")  # how pandas stores the numbers of 
 _PURPOSE = "A table that is read batch by batch"
 
 
-def own_columns(schema: Any) -> Any:
-    """Return a schema without the numbers of rows that pandas adds, and without what it tells of itself."""
+def own_columns(schema: Any, place: object) -> Any:
+    """Return the schema of a file or batch in terms that do not depend on which of its cells happen to be there.
+
+    Any cell may be missing, categories that are texts are texts, and other dictionaries have room for more. What pandas
+    adds, the numbers of rows and facts about itself, is left out.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+    place : object
+        Where it was found, for messages.
+    """
     arrow = load_extra("pyarrow", _PURPOSE)
-    return arrow.schema([field for field in schema if not _INDEX.fullmatch(field.name)])
+    fields = [arrow.field(field.name, _plain(field.type)) for field in schema if not _INDEX.fullmatch(field.name)]
+    names = [field.name for field in fields]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(Message(TABLE, f" has two columns {twice!r} in {place}. Give each column a name of its own."))
+    return arrow.schema(fields)
 
 
 def common_schema(first: Any, other: Any, places: tuple[object, object]) -> Any:
     """Return the schema to which rows of two others can be converted.
 
     A month in which a cell is missing has fractions where others have whole numbers; one without any value has no type
-    at all; categories of one program are texts of another. Columns may stand in another order.
+    at all. Columns may stand in another order.
 
     Parameters
     ----------
@@ -36,23 +51,21 @@ def common_schema(first: Any, other: Any, places: tuple[object, object]) -> Any:
     InputError
         If a column is in only one of them, or is of different types that do not go together.
     """
-    if first.equals(other):
-        return first
     arrow = load_extra("pyarrow", _PURPOSE)
-    types = [{field.name: field.type for field in schema} for schema in (first, other)]
-    for name in dict.fromkeys([*first.names, *other.names]):
-        if not all(name in of_file for of_file in types):
-            raise _different(name, types, places)
+    here, there = ({field.name: field.type for field in schema} for schema in (first, other))
     fields = []
-    for name in first.names:
-        pair = [arrow.schema([(name, _plain(of_file[name]))]) for of_file in types]
-        if types[0][name] == types[1][name]:
-            fields.append(first.field(name).with_nullable(True))
-            continue
+    for name in dict.fromkeys([*here, *there]):
+        kinds = [types.get(name) for types in (here, there)]
         try:
+            if None in kinds:
+                raise arrow.ArrowTypeError("is in one of them only")
+            pair = [arrow.schema([(name, kind)]) for kind in kinds]
             fields.extend(arrow.unify_schemas(pair, promote_options="permissive"))
         except (arrow.ArrowTypeError, arrow.ArrowInvalid) as error:
-            raise _different(name, types, places) from error
+            types = [kind or "missing" for kind in kinds]
+            what = f"{places[1]} differs, column {name!r} is {types[1]} there and {types[0]} in {places[0]}"
+            told = Message(TABLE, f" has files with different columns: {what}. Make them alike, or leave it out.")
+            raise InputError(told, cure="make the files alike") from error
     return arrow.schema(fields)
 
 
@@ -67,7 +80,7 @@ def as_in(schema: Any, table: Any) -> Any:
     arrow = load_extra("pyarrow", _PURPOSE)
     table = table.select(schema.names)
     for place, field in enumerate(schema):
-        if table.schema.field(place).type != field.type:
+        if table.schema.field(place) != field:
             try:
                 column = table.column(place).cast(field.type)
             except arrow.ArrowException as error:
@@ -78,19 +91,16 @@ def as_in(schema: Any, table: Any) -> Any:
     return table
 
 
-def _plain(kind: Any) -> Any:
-    """Return the type of the texts of a dictionary, any other type as it is."""
+def nested_columns(schema: Any) -> list[str]:
+    """Names of the columns that hold lists or structures."""
     types = load_extra("pyarrow.types", _PURPOSE)
-    is_texts = types.is_dictionary(kind) and (
-        types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
-    )
-    return kind.value_type if is_texts else kind
+    return [field.name for field in schema if types.is_nested(field.type)]
 
 
-def _different(name: str, types: list[dict[str, Any]], places: tuple[object, object]) -> InputError:
-    here, there = (of_file.get(name, "missing") for of_file in types)
-    what = f"{places[1]} differs, column {name!r} is {there} there and {here} in {places[0]}"
-    cure = "make the files alike"
-    return InputError(
-        Message(TABLE, f" has files with different columns: {what}. Make them alike, or leave it out."), cure=cure
-    )
+def _plain(kind: Any) -> Any:
+    """Return the type of the texts of a dictionary, a dictionary with room for more, or any other type as it is."""
+    arrow, types = load_extra("pyarrow", _PURPOSE), load_extra("pyarrow.types", _PURPOSE)
+    if not types.is_dictionary(kind):
+        return kind
+    is_text = types.is_string(kind.value_type) or types.is_large_string(kind.value_type)
+    return kind.value_type if is_text else arrow.dictionary(arrow.int32(), kind.value_type)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 
 from newfound.errors import InputError
 from newfound.extras import load_extra
-from newfound.folders import writing_for_a_while
+from newfound.folders import folder_for_a_while, writing_for_a_while
 from newfound.tables.cells import shown
 from newfound.tables.streams.schemas import as_in, common_schema, own_columns
 
@@ -61,6 +60,8 @@ class TableStream:
     n_rows : int
     spelled : callable or None
         Takes cells of the column of the labels, and returns the labels that they stand for.
+    blank : tuple of str
+        Columns that nobody can learn from, whose cells are taken for missing.
     """
 
     paths: tuple[Path, ...]
@@ -68,6 +69,7 @@ class TableStream:
     target: str | None
     n_rows: int
     spelled: Callable[[list[Any]], list[Any]] | None = None
+    blank: tuple[str, ...] = ()
 
     def column_names(self) -> list[str]:
         """Names of the columns, that of the labels among them."""
@@ -109,38 +111,44 @@ class TableStream:
 
     def tables(self, piece: Piece | None = None) -> Iterator[Any]:
         """Read the same rows as pyarrow tables with all columns."""
-        arrow = load_extra("pyarrow", _PURPOSE)
-        parquet = load_extra("pyarrow.parquet", _PURPOSE)
-        groups = None if piece is None else list(piece.groups)
-        for path in self.paths if piece is None else [piece.path]:
-            with _reading(path):
-                for batch in parquet.ParquetFile(path).iter_batches(batch_size=BATCH_ROWS, row_groups=groups):
-                    table = arrow.Table.from_batches([batch])
-                    yield as_in(self.schema, table)
+        return self._read(piece, self.schema)
 
     def apart(self, table: Any) -> tuple[Any, list[Any] | None]:
         """Take a table with all columns apart: the columns but that of the labels, and the labels."""
+        arrow = load_extra("pyarrow", _PURPOSE)
+        for name in self.blank:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, arrow.nulls(table.num_rows))
         if self.target is None:
             return table, None
-        return table.drop_columns([self.target]), self._read_labels(table[self.target])
+        return table.drop_columns([self.target]), self._labels_of(table)
 
     def labels(self, piece: Piece | None = None) -> Iterator[list[Any]]:
         """Read the labels of a piece or of the table alone, a batch at a time; nothing where it has none."""
         arrow = load_extra("pyarrow", _PURPOSE)
-        parquet = load_extra("pyarrow.parquet", _PURPOSE)
-        if self.target is None:
-            return
-        schema = arrow.schema([self.schema.field(self.target)])
+        if self.target is not None:
+            for table in self._read(piece, arrow.schema([self.schema.field(self.target)])):
+                yield self._labels_of(table)
+
+    def _read(self, piece: Piece | None, schema: Any) -> Iterator[Any]:
+        """Read the columns of a schema, a batch at a time."""
+        arrow, parquet = load_extra("pyarrow", _PURPOSE), load_extra("pyarrow.parquet", _PURPOSE)
         groups = None if piece is None else list(piece.groups)
+        names = None if schema is self.schema else schema.names
         for path in self.paths if piece is None else [piece.path]:
             with _reading(path):
-                for batch in parquet.ParquetFile(path).iter_batches(
-                    batch_size=BATCH_ROWS, row_groups=groups, columns=[self.target]
-                ):
-                    yield self._read_labels(as_in(schema, arrow.Table.from_batches([batch]))[self.target])
+                file = parquet.ParquetFile(path)
+                n_left = file.metadata.num_rows if piece is None else piece.n_rows
+                for batch in file.iter_batches(batch_size=BATCH_ROWS, row_groups=groups, columns=names):
+                    table = arrow.Table.from_batches([batch])
+                    table.validate(full=True)  # a damaged file may hold texts that are none
+                    n_left -= table.num_rows
+                    yield as_in(schema, table)
+                if n_left:
+                    raise arrow.ArrowInvalid(f"{n_left:,} rows are missing")
 
-    def _read_labels(self, column: Any) -> list[Any]:
-        cells: list[Any] = column.to_pylist()
+    def _labels_of(self, table: Any) -> list[Any]:
+        cells: list[Any] = table[self.target].to_pylist()
         return cells if self.spelled is None else self.spelled(cells)
 
 
@@ -184,20 +192,28 @@ def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
     if isinstance(source, (str, os.PathLike)):
         yield open_files(source, target)
         return
-    with tempfile.TemporaryDirectory(prefix="newfound-") as folder:
-        yield _of_files(_write_batches(source, Path(folder)), target)
+    with folder_for_a_while() as folder:
+        yield _of_files(_write_batches(source, folder), target)
 
 
 def _files(source: str) -> list[Path]:
     path = Path(source)
     if path.is_file():
         return [path]
-    found = path.rglob("*.parquet") if path.is_dir() else (Path(name) for name in glob.glob(source, recursive=True))
-    files = sorted(path for path in found if path.is_file())
+    if path.is_dir():
+        within = (file for file in path.rglob("*.parquet") if not _is_hidden(file.relative_to(path)))
+        files = sorted(file for file in within if file.is_file())
+    else:
+        files = sorted(file for file in map(Path, glob.glob(source, recursive=True)) if file.is_file())
     if not files:
         expected = "a Parquet file, a folder with such files, or a pattern such as 'rows/*.parquet'"
         raise InputError.of("X", source, expected, problem="which names no file")
     return files
+
+
+def _is_hidden(path: Path) -> bool:
+    """Whether a file is hidden, as those are that a program has not completed, or lies in a hidden folder."""
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _of_files(paths: list[Path], target: str | None) -> TableStream:
@@ -206,7 +222,7 @@ def _of_files(paths: list[Path], target: str | None) -> TableStream:
     for path in paths:
         with _reading(path):
             file = parquet.ParquetFile(path)
-        own, n_rows = own_columns(file.schema_arrow), n_rows + file.metadata.num_rows
+        own, n_rows = own_columns(file.schema_arrow, path), n_rows + file.metadata.num_rows
         if schema is None:
             schema = own
             if target is not None and target not in schema.names:
@@ -231,7 +247,7 @@ def _write_batches(batches: Iterable[Any], folder: Path) -> list[Path]:
             if not isinstance(batch, (arrow.RecordBatch, arrow.Table)):
                 problem = f"has an item of type {type(batch).__name__} among its batches"
                 raise InputError.about("X", problem, "Pass batches of pyarrow: RecordBatch or Table.")
-            own = own_columns(batch.schema)
+            own = own_columns(batch.schema, "its batches")
             wider = own if schema is None else common_schema(schema, own, ("the first batches", "a later one"))
             with writing_for_a_while("The batches", folder):
                 if wider != schema:
@@ -257,7 +273,7 @@ def _reading(path: Path) -> Iterator[None]:
     arrow = load_extra("pyarrow", _PURPOSE)
     try:
         yield
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())[:200]
         problem = f"{path} cannot be read as a Parquet file ({reason})."
         cure = "If it was cut short, get it again; for another format, read the table first with newfound.read_table."

@@ -14,7 +14,6 @@ from newfound.tables.encoder import TableEncoder
 from newfound.tables.frame import Table, as_table
 from newfound.tables.labels import UNLABELLED, Labels, read_labels
 from newfound.tables.scaling import NumericScaling
-from newfound.tables.schema import MIN_IDENTIFIER_ROWS
 from newfound.tables.statistics import ColumnStatistics
 from newfound.tables.streams.source import Piece, TableStream
 
@@ -50,12 +49,14 @@ class Summary:
 
     def fit_encoder(self, encoder: TableEncoder) -> TableEncoder:
         """Fit to the sample, then replace what all rows tell better: means, deviations, categories, missing cells."""
-        kinds = dict(encoder.kinds or {})
-        for name, statistics in self.statistics.items():
-            if name not in kinds and self._is_row_number(statistics):
-                kinds[name] = "ignored"
-        whole = TableEncoder(**{**encoder.get_params(), "kinds": kinds or None})
-        whole.fit_table(self.sample)
+        n_rows = self.stream.n_rows
+        row_numbers = [
+            name
+            for name, statistics in self.statistics.items()
+            if statistics.plain.n == n_rows > self.sample.n_rows and statistics.plain.are_consecutive
+        ]
+        whole = TableEncoder(**encoder.get_params())
+        whole.fit_table(self.sample, row_numbers)
         whole.refine(self.sample, self.statistics)
         return whole
 
@@ -91,10 +92,6 @@ class Summary:
             kept = ~np.isin(np.arange(start, start + len(rows)), without)
             start += len(rows)
             yield rows[kept], codes[kept]
-
-    def _is_row_number(self, statistics: ColumnStatistics) -> bool:
-        numbers, n_rows = statistics.plain, self.stream.n_rows
-        return n_rows >= MIN_IDENTIFIER_ROWS and numbers.n == n_rows and numbers.high - numbers.low == n_rows - 1
 
 
 def summarise(stream: TableStream, encoder: TableEncoder) -> Summary:
