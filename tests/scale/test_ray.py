@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,8 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
         RayExecutor(n_cpus=-1)
     with pytest.raises(nf.InputError, match="n_workers=2, but the cluster has 0 GPUs"):
         fit_on_ray(small(), write(tmp_path / "whole"), "kind", use_gpu=True)
+    with warnings.catch_warnings(action="error"), pytest.raises(UserWarning, match="2 processors; the training begins"):
+        fit_on_ray(small(), tmp_path / "whole", "kind", n_workers=3, address="auto")
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
         fit_on_ray(small(), broken_file(tmp_path / "rows").parent, "kind")
     assert ray.is_initialized()  # the cluster was not started by the executor

@@ -70,6 +70,7 @@ def measure(
         f"{type(model).__name__}, {n_rows:>11,} rows {how:>9}: "
         f"fit {seconds:.0f} s ({cpu:.0f} s of CPU, {1e6 * cpu / n_rows:.1f} us a row), "
         f"peak {fitted:.0f} MiB ({before:.0f} before), {_N_TEST / predicting:,.0f} rows a second predicted, "
+        f"{model.n_novel_classes_} novel classes, "
         f"{100 * known:.1f} % of known and {100 * novel:.1f} % of novel rows right",
         flush=True,
     )

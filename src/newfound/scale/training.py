@@ -124,8 +124,10 @@ def fit_on_ray(
     ):
         resource, named = ("GPU", "GPUs") if use_gpu else ("CPU", "processors")
         n_there = int(ray.cluster_resources().get(resource, 0))
-        if address is None and n_workers > n_there:  # other clusters may grow
-            raise InputError.of("n_workers", n_workers, problem=f"but the cluster has {n_there} {named}")
+        if n_workers > n_there:
+            if address is None:
+                raise InputError.of("n_workers", n_workers, problem=f"but the cluster has {n_there} {named}")
+            warn_user(f"The cluster has {n_there} {named}; the training begins once it has n_workers={n_workers}.")
         checkpoints = Checkpoints(folder, every, resume, {"batches_per_step": str(n_peers)})
         run = Run(ray, n_workers, n_peers, use_gpu, max_failures)
         return model._fit_stream(run.summarise(stream, encoder), calibrate, checkpoints, run.train)
