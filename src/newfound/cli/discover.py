@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -185,10 +186,12 @@ def discover(
 def _refuse_to_replace(task: Task, folder: Path, files: Collection[str]) -> None:
     """Raise InputError where a result would take the place of a file that is read."""
     for place in (folder / name for name in files):
-        if place.exists() and any(file.exists() and file.samefile(place) for file in task.files):
-            raise InputError(
-                f"Got --out {folder}, but {place} is a file of the table; name another folder, so that nothing is lost."
-            )
+        with suppress(OSError):  # there is no such file
+            if any(place.samefile(file) for file in task.files):
+                raise InputError(
+                    f"Got --out {folder}, but {place} is a file of the table; name another folder, so that nothing is "
+                    "lost."
+                )
 
 
 def _method(method: str | None, settings: Path | None) -> tuple[str, dict[str, Any]]:
