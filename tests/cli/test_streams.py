@@ -135,6 +135,23 @@ def test_a_column_of_lists_can_be_left_out(here: Path, capsys: pytest.CaptureFix
     np.testing.assert_array_equal(load("out/model.newfound").labels_, load("memory/model.newfound").labels_)
 
 
+def test_results_within_the_folder_of_a_table_are_not_read_with_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = []
+    for _ in range(2):
+        assert run(["discover", "rows", *KMEANS, "--no-report", "--out", "rows/found", "--force"]) == 0
+        found.append(pq.read_table("rows/found/labels.parquet"))
+    assert found[1].equals(found[0])
+    assert (
+        "1 file of classes that newfound wrote, such as rows/found/labels.parquet, not read" in capsys.readouterr().err
+    )
+    assert (
+        run(["predict", "rows/found/model.newfound", "rows/found", "--out", "again.parquet"]) == 0
+    )  # there is no other
+    assert pq.read_table("again.parquet").num_rows == N
+
+
 def test_labels_that_are_numbers_and_columns_of_our_names(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     codes = [{"cat": 7, "dog": 8, "": -1}[row[3]] for row in tables.rows(N)]
     table = pq.read_table("whole.parquet").drop_columns([TARGET])
@@ -178,12 +195,18 @@ def test_predictions_of_a_folder(here: Path, capsys: pytest.CaptureFixture[str])
         (["discover", "rows", "--target", TARGET, "--time-limit", "9"], "Got --time-limit 9 for a table that is read"),
         (["discover", "rows", "--target", "size", "-m", "kmeans"], "different values such as"),
         (["discover", "whole.parquet", *KMEANS, "--max-memory", "3KB"], "piece by piece with --stream."),
-        (["discover", "again", *KMEANS, "--out", "again", "--force"], "again/labels.parquet is a file of the table"),
+        (["discover", "again", *KMEANS, "--out", "again", "--force"], "which is one of the files that are read"),
+        (
+            ["discover", "empty", *KMEANS, "--stream"],
+            "Got TABLE empty, which is a folder without a file that ends in .parquet",
+        ),
+        (["discover", "row*", *KMEANS], "Got TABLE 'row*', which matches folders only; add /*.parquet"),
+        (["predict", "model.newfound", "whole.parquet", "--out", "x.parquet"], "ending .csv, or add --stream to have"),
         (
             ["discover", "again/labels.parquet", *KMEANS, "--stream", "-o", "again", "--force"],
             "so that nothing is lost",
         ),
-        (["discover", "again/labels.csv", *KMEANS, "--out", "again", "--force"], "labels.csv is a file of the table"),
+        (["discover", "csv/labels.csv", *KMEANS, "--out", "csv", "--force"], "labels.csv is a file of the table"),
         (["predict", "model.newfound", "rows", "--out", "-"], "Got --out -, but the rows of a table that is read"),
         (["predict", "model.newfound", "rows", "--out", "rows/0.parquet", "--force"], "one of the files that are read"),
         (["predict", "model.newfound", "torn", "--out", "found.parquet"], "torn/0.parquet cannot be read as a Parquet"),
@@ -194,10 +217,10 @@ def test_mistakes_are_told_in_one_line_and_nothing_is_lost(
 ) -> None:
     assert run(["discover", "rows", *KMEANS, "--no-report", "--out", "out"]) == 0
     Path("out/model.newfound").rename("model.newfound")
-    for folder in ("torn", "again"):
+    for folder in ("torn", "again", "empty", "csv"):
         (here / folder).mkdir()
     written(here / "again" / "labels.parquet", tables.rows(N))
-    tables.write(here / "again" / "labels.csv", tables.rows(N))
+    tables.write(here / "csv" / "labels.csv", tables.rows(N))
     Path("torn/0.parquet").write_bytes(Path("rows/0.parquet").read_bytes()[:-9])
     before = {path: path.read_bytes() for path in here.rglob("*.*") if path.is_file()}
     capsys.readouterr()

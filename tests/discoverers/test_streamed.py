@@ -132,8 +132,16 @@ def test_predictions_go_to_a_file(rows: Path, tmp_path: Path, monkeypatch: pytes
             nf.predict_parquet(fitted, rows, tmp_path / "found.parquet", keep=keep)
     with pytest.raises(nf.InputError, match="source"):
         nf.predict_parquet(fitted, whole, tmp_path / "found.parquet")
-    with pytest.raises(nf.InputError, match=r"path=.*cannot be written"):
-        nf.predict_parquet(fitted, rows, tmp_path / "nowhere" / "found.parquet")
+    for path, problem in (
+        (tmp_path / "nowhere" / "found.parquet", "but there is no folder .*nowhere; make it first"),
+        (tmp_path, r"which cannot be written \("),
+    ):
+        with pytest.raises(nf.InputError, match=f"path=.*{problem}"):
+            nf.predict_parquet(fitted, rows, path)
+    with pytest.raises(nf.InputError, match="keep='width'"):
+        nf.predict_parquet(fitted, rows, tmp_path / "found.parquet", keep="width")
+    with pytest.raises(nf.InputError, match=r"model=.model\.newfound., but expected a fitted"):
+        nf.predict_parquet("model.newfound", rows, tmp_path / "found.parquet")  # type: ignore[arg-type]
 
     of_rows = rows / "00400.parquet"
     before = of_rows.read_bytes()

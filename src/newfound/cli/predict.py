@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from newfound.runs.labelling import Naming, Tally
 
 
+_BINARY = (".parquet", ".pq", ".feather", ".arrow", ".xlsx", ".gz")  # endings of what is no CSV
+
+
 def predict(
     model: ModelArgument,
     table: TableArgument,
@@ -86,6 +89,9 @@ def predict(
             f"Got --out {path}, but the rows of a table that is read piece by piece are written as Parquet; name a "
             "file with the ending .parquet."
         )
+    if not streamed and path.suffix.lower() in _BINARY:
+        more = ", or add --stream to have Parquet read and written" if table.suffix.lower() == ".parquet" else ""
+        raise InputError(f"Got --out {path}, but the rows are written as CSV; name a file with the ending .csv{more}.")
     if abstain is not None and not 0 <= abstain <= 1:
         raise InputError(f"Got --abstain {abstain:g}, but expected a probability from 0 to 1, such as 0.8.")
     # held from the beginning, so that of two runs that would write the same file one ends at once

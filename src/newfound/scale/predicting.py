@@ -11,7 +11,7 @@ from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError
 from newfound.extras import load_extra
 from newfound.tables.cells import shown
-from newfound.tables.streams import is_stream, open_stream, refuse_to_overwrite
+from newfound.tables.streams import RESULT, is_stream, open_stream, refuse_to_overwrite
 from newfound.writing import replacing
 
 _OURS = ("class", "probability")
@@ -28,7 +28,7 @@ def predict_parquet(
     model : discoverer
         Fitted, in memory or on a stream.
     source : str, path, or iterator of pyarrow.RecordBatch or pyarrow.Table
-        A Parquet file, a folder of them, or a pattern such as ``"2026-*.parquet"``.
+        A Parquet file, a folder of them, a pattern such as ``"2026-*.parquet"``, or a list of files.
     path : str or path
         The file to write. It appears once it is complete; one that is there already is then replaced, but for
         those that are read.
@@ -47,7 +47,7 @@ def predict_parquet(
     >>> nf.predict_parquet(model, "calls/2027-01.parquet", "classes.parquet", keep=["call"])  # doctest: +SKIP
     1048576
     """
-    model._check_is_fitted()
+    check_fitted(model)
     if not is_stream(source):
         raise InputError.of("source", type(source).__name__, "a path, or an iterator of batches of pyarrow")
     with open_stream(source, None) as stream:
@@ -68,6 +68,9 @@ def predicted(model: BaseDiscoverer, table: Any, keep: Sequence[str]) -> Any:
 
 def write_tables(tables: Iterable[Any], path: str | os.PathLike[str]) -> int:
     """Write tables of pyarrow one below the other as a Parquet file, which appears as a whole; returns its rows."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise InputError.of("path", os.fspath(path), problem=f"but there is no folder {folder}", cure="make it first")
     try:
         with replacing(os.fspath(path)) as fresh:
             return fill_parquet(fresh, tables)
@@ -83,14 +86,24 @@ def fill_parquet(place: str | os.PathLike[str], tables: Iterable[Any]) -> int:
     with ExitStack() as closing:
         for table in tables:
             if writer is None:
-                writer = closing.enter_context(parquet.ParquetWriter(place, table.schema))
+                schema = table.schema.with_metadata({**(table.schema.metadata or {}), RESULT: b"1"})
+                writer = closing.enter_context(parquet.ParquetWriter(place, schema))
             writer.write_table(table)
             n_rows += table.num_rows
     return n_rows
 
 
+def check_fitted(model: Any) -> None:
+    """Raise an error for what is no discoverer, or one that is not fitted."""
+    if not isinstance(model, BaseDiscoverer):
+        raise InputError.of("model", model, "a fitted discoverer, such as newfound.load returns")
+    model._check_is_fitted()
+
+
 def check_kept(keep: Sequence[str], names: Sequence[str]) -> None:
     """Raise InputError for columns to keep that are not there, or have the name of one of the result."""
+    if isinstance(keep, str) or not isinstance(keep, Sequence):
+        raise InputError.of("keep", keep, "a list of names of columns")
     for name in keep:
         if name not in names:
             cure = f"name some of its columns: {shown(list(names), 200)}"

@@ -13,7 +13,7 @@ from newfound.discoverers.parameters import check_integer
 from newfound.errors import InputError
 from newfound.extras import load_extra
 from newfound.scale.cluster import cluster
-from newfound.scale.predicting import check_kept, predicted, write_tables
+from newfound.scale.predicting import check_fitted, check_kept, predicted, write_tables
 from newfound.tables.streams import Piece, TableStream, open_stream, refuse_to_overwrite
 
 
@@ -55,7 +55,7 @@ def predict_on_ray(
     >>> predict_on_ray(model, "calls/2027-*.parquet", "classes.parquet", keep=["call"])  # doctest: +SKIP
     12582912
     """
-    model._check_is_fitted()
+    check_fitted(model)
     if not isinstance(source, (str, os.PathLike)):
         raise InputError.of("source", type(source).__name__, "a Parquet file, a folder of them, or a pattern")
     if n_workers is not None:

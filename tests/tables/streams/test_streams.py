@@ -195,6 +195,7 @@ def test_a_file_a_folder_a_pattern_and_batches_are_one_table(files: Path, tmp_pa
         tmp_path / "whole.pq",
         iter(whole.to_batches(300)),
         whole.to_reader(),
+        sorted(files.glob("*.parquet")),
     ):
         assert streams.is_stream(where)
         with streams.open_stream(where, "kind") as stream:
@@ -202,6 +203,16 @@ def test_a_file_a_folder_a_pattern_and_batches_are_one_table(files: Path, tmp_pa
             found.append(pa.concat_tables([batch for batch, _ in stream.batches()]).to_pydict()["tail"])
     assert all(summary == found[0] for summary in found)
     assert not any(streams.is_stream(thing) for thing in (table(), whole, [[1.0]], np.zeros((2, 2))))
+
+
+def test_files_of_other_formats_in_a_folder_are_told_of(files: Path) -> None:
+    (files / "more.csv").touch()
+    (files / "readme.txt").touch()
+    (files / "_temporary").mkdir()
+    (files / "_temporary" / "3.parquet").touch()
+    told = r"1 file of .*, such as more\.csv, not read: of a folder, files that end in \.parquet are"
+    with pytest.warns(UserWarning, match=told), streams.open_stream(files, "kind") as stream:
+        assert len(stream.paths) == 3
 
 
 def test_what_cannot_be_read(files: Path) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from newfound.errors import InputError
+from newfound.counting import counted
+from newfound.errors import InputError, warn_user
 from newfound.extras import load_extra
 from newfound.folders import folder_for_a_while, writing_for_a_while
 from newfound.tables.cells import shown
@@ -19,10 +20,15 @@ from newfound.tables.streams.schemas import as_in, common_schema, own_columns
 BATCH_ROWS = 65_536
 """Rows that are read at a time."""
 
+RESULT = b"newfound.result"
+"""Metadata of the Parquet files that newfound writes, by which they are told from the files of a table."""
+
 PIECE_ROWS = 1 << 18
 """Rows of a piece at most, but for those of one row group."""
 
 _PURPOSE = "A table that is read batch by batch"
+_ENDING = ".parquet"
+_OTHER_TABLES = (".pq", ".csv", ".tsv", ".json", ".jsonl", ".feather", ".arrow", ".xlsx", ".gz")
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,9 @@ class TableStream:
 
 
 def is_stream(X: Any) -> bool:
-    """Whether a table is given as a path, as an iterator of Arrow batches, or opened already."""
+    """Whether a table is given as a path or paths, as an iterator of Arrow batches, or opened already."""
+    if isinstance(X, (list, tuple)) and X:
+        return all(isinstance(item, (str, os.PathLike)) for item in X)
     return isinstance(X, (str, os.PathLike, Iterator, TableStream)) or type(X).__name__ == "RecordBatchReader"
 
 
@@ -176,8 +184,8 @@ def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
     Parameters
     ----------
     source : str, path, iterator of pyarrow.RecordBatch or pyarrow.Table, or TableStream
-        A Parquet file, a folder of them (also in folders within), or a pattern such as "2026-*.parquet". An iterator
-        can be read only once, so its batches are written to temporary files.
+        A Parquet file, a folder of them (also in folders within), a pattern such as "2026-*.parquet", or a list of
+        files. An iterator can be read only once, so its batches are written to temporary files.
     target : str or None
         The column of the labels; a table that is open has its own.
 
@@ -192,6 +200,9 @@ def open_stream(source: Any, target: str | None) -> Iterator[TableStream]:
     if isinstance(source, (str, os.PathLike)):
         yield open_files(source, target)
         return
+    if isinstance(source, (list, tuple)):
+        yield _of_files([file for item in source for file in _files(os.fspath(item))], target)
+        return
     with folder_for_a_while() as folder:
         yield _of_files(_write_batches(source, folder), target)
 
@@ -200,39 +211,54 @@ def _files(source: str) -> list[Path]:
     path = Path(source)
     if path.is_file():
         return [path]
-    if path.is_dir():
-        within = (file for file in path.rglob("*.parquet") if not _is_hidden(file.relative_to(path)))
-        files = sorted(file for file in within if file.is_file())
+    if not path.is_dir():
+        found = [Path(name) for name in glob.glob(source, recursive=True)]
+        files = sorted(file for file in found if file.is_file())
+        problem = "which matches folders only; add /*.parquet" if found and not files else "which names no file"
     else:
-        files = sorted(file for file in map(Path, glob.glob(source, recursive=True)) if file.is_file())
+        found = sorted(file for file in path.rglob("*") if not _is_hidden(file.relative_to(path)) and file.is_file())
+        files = [file for file in found if file.suffix.lower() == _ENDING]
+        others = [file for file in found if file.suffix.lower() in _OTHER_TABLES]
+        problem = f"which is a folder without a file that ends in {_ENDING}"
+        if files and others:
+            first = others[0].relative_to(path)
+            told = f"{counted(len(others), 'file')} of {source}, such as {first}"
+            warn_user(f"{told}, not read: of a folder, files that end in {_ENDING} are.")
     if not files:
         expected = "a Parquet file, a folder with such files, or a pattern such as 'rows/*.parquet'"
-        raise InputError.of("X", source, expected, problem="which names no file")
+        raise InputError.of("X", source, expected, problem=problem)
     return files
 
 
 def _is_hidden(path: Path) -> bool:
-    """Whether a file is hidden, as those are that a program has not completed, or lies in a hidden folder."""
-    return any(part.startswith(".") for part in path.parts)
+    """Whether a file or a folder around it has a name of those that programs have not completed, or keep notes in."""
+    return any(part.startswith((".", "_")) for part in path.parts)
 
 
 def _of_files(paths: list[Path], target: str | None) -> TableStream:
     parquet = load_extra("pyarrow.parquet", _PURPOSE)
-    schema, n_rows = None, 0
+    headers = []
     for path in paths:
         with _reading(path):
-            file = parquet.ParquetFile(path)
-        own, n_rows = own_columns(file.schema_arrow, path), n_rows + file.metadata.num_rows
+            headers.append((path, parquet.ParquetFile(path).metadata))
+    results = [path for path, header in headers if RESULT in (header.metadata or {})]
+    if 0 < len(results) < len(paths):  # beside the files of the table
+        headers = [(path, header) for path, header in headers if path not in set(results)]
+        told = f"{counted(len(results), 'file')} of classes that newfound wrote, such as {results[0]}"
+        warn_user(f"{told}, not read with the others.")
+    schema, n_rows, first = None, 0, headers[0][0]
+    for path, header in headers:
+        own, n_rows = own_columns(header.schema.to_arrow_schema(), path), n_rows + header.num_rows
         if schema is None:
             schema = own
             if target is not None and target not in schema.names:
                 cure = f"name one of its columns: {shown(schema.names, 200)}"
                 raise InputError.of("y", target, problem=f"which is no column of {path}", cure=cure)
         else:
-            schema = common_schema(schema, own, (paths[0], path))
+            schema = common_schema(schema, own, (first, path))
     if not n_rows:
         raise InputError.about("X", "has no rows", "Pass files with rows.")
-    return TableStream(tuple(paths), schema, target, n_rows)
+    return TableStream(tuple(path for path, _ in headers), schema, target, n_rows)
 
 
 def _write_batches(batches: Iterable[Any], folder: Path) -> list[Path]:
