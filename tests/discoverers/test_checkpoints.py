@@ -183,6 +183,18 @@ def test_a_checkpoint_of_another_training_is_refused(
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_of_two_trainings_in_one_folder_the_second_is_refused(tmp_path: Path) -> None:
+    X, y = numbers(), integer_labels()
+    first = Checkpoints(tmp_path)
+    first.open({}, np.random.RandomState(0))
+    with pytest.raises(nf.InputError, match=r"checkpoint_dir=.*in which another training is going on; wait for it"):
+        small().fit(X, y, checkpoint_dir=tmp_path)
+    first.close()
+    small().fit(X, y, checkpoint_dir=tmp_path)
+    small().fit(X, y, checkpoint_dir=tmp_path)  # which leaves it to others
+    assert all(path.name.startswith("checkpoint-") for path in tmp_path.iterdir())
+
+
 def test_a_full_disk_does_not_end_the_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = small().fit(numbers(), integer_labels())
 

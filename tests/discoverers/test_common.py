@@ -207,7 +207,9 @@ def test_one_novel_class(make: Maker) -> None:
 def test_equal_unlabelled_rows_are_warned_of_once(make: Maker) -> None:
     rows = numbers()
     rows[NOVEL] = 1.0
-    with pytest.warns(UserWarning, match=r"1 of the 2 novel classes have no rows.*Lower n_novel_classes") as caught:
+    with pytest.warns(
+        UserWarning, match=r"1 of the 2 novel classes have no rows.*Fit with n_novel_classes=1"
+    ) as caught:
         model = make().fit(rows, integer_labels())
     assert len(unexpected(caught)) == 1
     assert len(set(model.labels_[NOVEL])) == 1

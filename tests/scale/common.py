@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def fit_in_process(model: Any, rows: Path, n_peers: int, kept: Path, every: floa
     """Fit as `fit_on_ray` does, without Ray."""
     run = InProcess(n_peers)
     checkpoints = Checkpoints(kept, every, settings={"batches_per_step": str(n_peers)})
-    with open_stream(rows, "kind") as stream:
+    with closing(checkpoints), open_stream(rows, "kind") as stream:
         summary = run.summarise(stream, model._encoder_of_stream("kind"))
         return model._fit_stream(summary, True, checkpoints, run.train)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -138,12 +139,13 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         if not isinstance(calibrate, (bool, np.bool_)):
             raise InputError.of("calibrate", calibrate, "True or False")
         self._check_all_parameters()
-        if is_stream(X):
-            deadline, encoder = Deadline.after(getattr(self, "time_limit", None)), self._encoder_of_stream(y)
-            with open_stream(X, y) as stream:
-                return self._fit_stream(summarise(stream, encoder), bool(calibrate), checkpoints, deadline=deadline)
-        prepared = prepare(self, X, y, calibrate=bool(calibrate), checkpoints=checkpoints)
-        return self._conclude(prepared, self._discovered(prepared))
+        with nullcontext() if checkpoints is None else closing(checkpoints):
+            if is_stream(X):
+                deadline, encoder = Deadline.after(getattr(self, "time_limit", None)), self._encoder_of_stream(y)
+                with open_stream(X, y) as stream:
+                    return self._fit_stream(summarise(stream, encoder), bool(calibrate), checkpoints, deadline=deadline)
+            prepared = prepare(self, X, y, calibrate=bool(calibrate), checkpoints=checkpoints)
+            return self._conclude(prepared, self._discovered(prepared))
 
     def _fit_stream(
         self, summary: Summary, calibrate: bool, checkpoints: Checkpoints | None = None, *, deadline: Deadline = NEVER
@@ -384,9 +386,9 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
             warn_user(
                 Message(
                     f"{n_empty} of the {n_novel} novel classes have no rows: fewer were found among the unlabelled "
-                    "rows. Lower ",
-                    Parameter("n_novel_classes"),
-                    ", or fit again with another ",
+                    "rows. Fit with ",
+                    Parameter("n_novel_classes", n_novel - n_empty),
+                    ", or again with another ",
                     Parameter("random_state"),
                     " or other settings.",
                 )

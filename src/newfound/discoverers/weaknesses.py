@@ -40,7 +40,7 @@ def weaknesses_of(prepared: Preparation, discovery: Discovery) -> list[str]:
         *_doubts_of_the_members(discovery, task.n_novel),
         *_doubts_of_the_labelling(prepared),
         # Where the router said which rows are of known classes, nobody asks the discoverer.
-        *(_doubts_of_the_rows(discovery, task.unlabelled_rows, task.n_known) if prepared.routed is None else ()),
+        *(_doubts_of_the_rows(prepared, discovery) if prepared.routed is None else ()),
     ]
 
 
@@ -86,10 +86,12 @@ def _doubts_of_the_labelling(prepared: Preparation) -> Iterator[str]:
         )
 
 
-def _doubts_of_the_rows(discovery: Discovery, rows: Floats, n_known: int) -> Iterator[str]:
+def _doubts_of_the_rows(prepared: Preparation, discovery: Discovery) -> Iterator[str]:
+    rows, n_known = prepared.task.unlabelled_rows, prepared.task.n_known
     if not n_known:
         return
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     share = float((discovery.state.proba(some).argmax(axis=1) < n_known).mean())
     if share > _MANY:
-        yield f"{share_text(share)} of the unlabelled rows look like known classes"
+        cure = "; if some may be of these, fit with unlabelled='auto' (--rows auto)" if prepared.routing is None else ""
+        yield f"{share_text(share)} of the unlabelled rows look like known classes{cure}"

@@ -12,6 +12,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from torch import Tensor
 
 from newfound.errors import InputError, warn_user
 from newfound.learning.peers import Peer
-from newfound.staging import clear_leftovers
+from newfound.staging import BusyError, staging
 from newfound.writing import replacing
 
 FORMAT = 2
@@ -76,6 +77,7 @@ class Checkpoints:
         self._finished: list[Snapshot] = []  # results of stages, of this process or of the checkpoint
         self._now: Snapshot | None = None  # the stage that was under way in the checkpoint
         self._n_entered = 0
+        self._held = ExitStack()
         self.warning: str | None = None  # that was given
         self.progress: dict[str, Any] | None = None  # `Progress.state` of the checkpoint
 
@@ -93,12 +95,16 @@ class Checkpoints:
         Raises
         ------
         InputError
-            For a folder that cannot be used, or whose checkpoint belongs to another table or other settings.
+            For a folder that cannot be used, in which another training is going on, or whose checkpoint belongs to
+            another table or other settings.
         """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            clear_leftovers(self.folder)
+            self._held.enter_context(staging(self.folder, "training"))
             paths = self._files()
+        except BusyError as error:
+            problem, cure = "in which another training is going on", "wait for it, or name another folder"
+            raise InputError.of("checkpoint_dir", str(self.folder), problem=problem, cure=cure) from error
         except OSError as error:
             problem = f"which cannot be used as a folder ({error.strerror or error})"
             raise InputError.of("checkpoint_dir", str(self.folder), problem=problem) from error
@@ -110,6 +116,14 @@ class Checkpoints:
             self._check(found[1])
             self._go_on_from(*found)
             rng.set_state(self._belongs["generator"])
+
+    def close(self) -> None:
+        """Leave the folder to other trainings."""
+        self._held.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to another process without the hold on the folder."""
+        return {**self.__dict__, "_held": ExitStack()}
 
     def of_peer(self, peer: Peer) -> Checkpoints:
         """Open the same checkpoints for a peer, perhaps in another process: only the first reads and writes files."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -130,7 +130,8 @@ def fit_on_ray(
             warn_user(f"The cluster has {n_there} {named}; the training begins once it has n_workers={n_workers}.")
         checkpoints = Checkpoints(folder, every, resume, {"batches_per_step": str(n_peers)})
         run = Run(ray, n_workers, n_peers, use_gpu, max_failures)
-        return model._fit_stream(run.summarise(stream, encoder), calibrate, checkpoints, run.train)
+        with closing(checkpoints):
+            return model._fit_stream(run.summarise(stream, encoder), calibrate, checkpoints, run.train)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from newfound.deadline import NEVER, Deadline
-from newfound.learning.machine import in_parallel
+from newfound.learning.machine import in_parallel, one_thread
 from newfound.metrics import clustering_accuracy
 from newfound.selection.hidden_classes import FEWEST_KNOWN, deal_classes, n_hidden_classes
 from newfound.selection.hidden_task import HiddenTask
@@ -180,7 +180,7 @@ def _done_elsewhere(
     trials: Sequence[Callable[[], _Result]], executor: Executor, deadline: Deadline, on_task: Callable[[], None]
 ) -> dict[int, _Result]:
     """Do trials in an executor; those that have not ended in time are left out."""
-    places = {executor.submit(trial): place for place, trial in enumerate(trials)}
+    places = {executor.submit(_alone, trial): place for place, trial in enumerate(trials)}
     results: dict[int, _Result] = {}
     with suppress(TimeoutError):
         for done in as_completed(places, deadline.left if deadline.is_set else None):
@@ -189,6 +189,12 @@ def _done_elsewhere(
     for future in places:
         future.cancel()
     return results
+
+
+def _alone(trial: Callable[[], _Result]) -> _Result:
+    """Do a trial in one thread, since others are done beside it."""
+    with one_thread():
+        return trial()
 
 
 def _try(
