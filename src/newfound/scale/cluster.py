@@ -85,6 +85,7 @@ def _one_line_errors(ray: Any) -> Iterator[None]:
     except ray.exceptions.RayError as error:
         cause = cause_of(error)
         if isinstance(cause, NewfoundError):
+            cause.args = (str(cause).partition("\n")[0], *cause.args[1:])  # Ray adds advice of its own
             raise cause from None
         raise NewfoundError(f"The work on Ray failed: {one_line(cause)}.") from error
 

@@ -83,7 +83,7 @@ def _in_order_and_quiet(data: Any) -> Iterator[None]:
     context, logger = data.DataContext.get_current(), logging.getLogger("ray.data")
     before = context.execution_options.preserve_order, context.enable_progress_bars, logger.level
     context.execution_options.preserve_order, context.enable_progress_bars = True, False
-    logger.setLevel(logging.ERROR)
+    logger.setLevel(logging.CRITICAL)  # errors are raised, and need not be told before
     try:
         yield
     finally:
