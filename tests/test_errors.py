@@ -6,6 +6,7 @@ import re
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import newfound
@@ -136,3 +137,10 @@ def _texts(path: Path) -> list[str]:
     docstrings = {id(node.body[0].value) for node in blocks if node.body and isinstance(node.body[0], ast.Expr)}
     constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings]
     return [node.value for node in constants if isinstance(node.value, str)]
+
+
+def test_a_value_of_many_lines_is_shown_in_one() -> None:
+    error = InputError.of("y", np.arange(60).reshape(-1, 1), "the name of a column")
+    assert str(error).startswith("Got y=array([[ 0], [ 1], [ 2]")
+    assert str(error).endswith("..., but expected the name of a column.")
+    assert "\n" not in str(error)

@@ -227,6 +227,8 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _short(text: str) -> str:
+    """Return a text in one line, shortened."""
+    text = " ".join(text.split()) if "\n" in text else text  # a table shows itself in many
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
