@@ -52,7 +52,7 @@ def test_unlabelled_rows_that_look_like_known_classes() -> None:
     with pytest.warns(WeakEvidence, match="look like known classes"):
         model = nf.KMeansDiscoverer(3, random_state=0).fit(X, y)
     share = np.mean(np.isin(model.predict(X[y < 0]), model.known_classes_))
-    cure = "if some may be of these, fit with unlabelled='auto' (--rows auto)"
+    cure = "if some may be of these, have known and novel rows told apart (unlabelled='auto')"
     assert f"{share_text(share)} of the unlabelled rows look like known classes; {cure}" in model.weaknesses_
 
 

@@ -93,5 +93,9 @@ def _doubts_of_the_rows(prepared: Preparation, discovery: Discovery) -> Iterator
     some = rows[:: -(-len(rows) // _MOST_ROWS)]
     share = float((discovery.state.proba(some).argmax(axis=1) < n_known).mean())
     if share > _MANY:
-        cure = "; if some may be of these, fit with unlabelled='auto' (--rows auto)" if prepared.routing is None else ""
+        cure = (
+            "; if some may be of these, have known and novel rows told apart (unlabelled='auto')"
+            if prepared.routing is None
+            else ""
+        )
         yield f"{share_text(share)} of the unlabelled rows look like known classes{cure}"
