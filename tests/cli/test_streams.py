@@ -195,7 +195,7 @@ def test_predictions_of_a_folder(here: Path, capsys: pytest.CaptureFixture[str])
         (["discover", "rows", "--target", TARGET, "--time-limit", "9"], "Got --time-limit 9 for a table that is read"),
         (["discover", "rows", "--target", "size", "-m", "kmeans"], "different values such as"),
         (["discover", "whole.parquet", *KMEANS, "--max-memory", "3KB"], "piece by piece with --stream."),
-        (["discover", "again", *KMEANS, "--out", "again", "--force"], "which is one of the files that are read"),
+        (["discover", "again", *KMEANS, "--out", "again", "--force"], "again/labels.parquet is a file of the table"),
         (
             ["discover", "empty", *KMEANS, "--stream"],
             "Got TABLE empty, which is a folder without a file that ends in .parquet",

@@ -34,7 +34,7 @@ from newfound.cli.options import (
 )
 from newfound.cli.output import Output, percent
 from newfound.cli.reading import Format, read_task, stem_of
-from newfound.cli.tasks import StreamedTable, Task, WholeTable, is_streamed, proposing_stream, read_stream
+from newfound.cli.tasks import Task, WholeTable, is_streamed, proposing_stream, read_stream
 from newfound.cli.writing import new_folder, write_json, writing_to
 from newfound.counting import counted
 from newfound.deadline import Deadline
@@ -158,7 +158,7 @@ def discover(
 
     naming = Naming.chosen(names, default=EXACT)
     files = (task.labels_file, MODEL, *([REPORT] if report else []), RUN)
-    _refuse_to_replace(task, folder, files, output)
+    _refuse_to_replace(task, folder, files)
     with new_folder(folder, files, force=force) as fresh:
         _introduce(task, output)
         to_fit = deadline.part(_TIME_TO_FIT if report else _TIME_TO_FIT_ALONE)
@@ -183,13 +183,8 @@ def discover(
 # ---- what is asked for
 
 
-def _refuse_to_replace(task: Task, folder: Path, files: Collection[str], output: Output) -> None:
-    """Raise InputError where a result would take the place of a file that is read, or be read with the others."""
-    if isinstance(task, StreamedTable):
-        from newfound.tables.streams import refuse_to_overwrite
-
-        with output.speaking_of(task.path, path="--out"):
-            refuse_to_overwrite(task.stream, folder / task.labels_file)
+def _refuse_to_replace(task: Task, folder: Path, files: Collection[str]) -> None:
+    """Raise InputError where a result would take the place of a file that is read."""
     for place in (folder / name for name in files):
         with suppress(OSError):  # there is no such file
             if any(place.samefile(file) for file in task.files):

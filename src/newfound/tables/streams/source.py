@@ -237,15 +237,16 @@ def _is_hidden(path: Path) -> bool:
 
 def _of_files(paths: list[Path], target: str | None) -> TableStream:
     parquet = load_extra("pyarrow.parquet", _PURPOSE)
-    headers = []
+    headers: list[tuple[Path, Any]] = []
+    results: list[tuple[Path, Any]] = []
     for path in paths:
         with _reading(path):
-            headers.append((path, parquet.ParquetFile(path).metadata))
-    results = [path for path, header in headers if RESULT in (header.metadata or {})]
-    if 0 < len(results) < len(paths):  # beside the files of the table
-        headers = [(path, header) for path, header in headers if path not in set(results)]
-        told = f"{counted(len(results), 'file')} of classes that newfound wrote, such as {results[0]}"
+            header = parquet.ParquetFile(path).metadata
+        (results if RESULT in (header.metadata or {}) else headers).append((path, header))
+    if headers and results:
+        told = f"{counted(len(results), 'file')} of classes that newfound wrote, such as {results[0][0]}"
         warn_user(f"{told}, not read with the others.")
+    headers = headers or results
     schema, n_rows, first = None, 0, headers[0][0]
     for path, header in headers:
         own, n_rows = own_columns(header.schema.to_arrow_schema(), path), n_rows + header.num_rows
