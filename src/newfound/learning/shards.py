@@ -71,7 +71,7 @@ class Shards(LazyList[TensorTask]):
         self._folder, self._layout, self._device = folder, layout, device
         most = max(1, min(SHARD_ROWS, _SHARD_NUMBERS // layout.n_columns))
         self._sizes = np.zeros(max(1, -(-n_rows // most)), dtype=np.int64)
-        super().__init__(0, self.load)
+        super().__init__(0, self.load)  # how many have rows is known later
         self._generator = np.random.default_rng(1)  # not the user's seed: shards are a part of reading the table
 
     def add(self, rows: NDArray[np.floating[Any]], codes: NDArray[np.int64]) -> None:
