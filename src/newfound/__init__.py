@@ -1,18 +1,14 @@
 """Novel class discovery in tables.
 
-Every name is imported when it is first used, so that ``import newfound`` costs next to nothing.
+Every name is imported when it is first used, so that ``import newfound`` costs nothing.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from newfound.registry import BUILT_IN
+# Nothing is imported here: `python -m newfound` runs this while Python still looks for modules in the current folder.
+TYPE_CHECKING = False
 
 __version__ = "0.2.0"
 
-_HOMES = {entry.class_name: entry.module for entry in BUILT_IN} | {
+_HOMES = {
     "BaseDiscoverer": "newfound.discoverers.base",
     "Choice": "newfound.selection.space",
     "Discovery": "newfound.discoverers.fitted",
@@ -88,6 +84,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from newfound import datasets, errors, metrics
     from newfound.discoverers.auto import AutoDiscoverer
     from newfound.discoverers.base import BaseDiscoverer
@@ -118,12 +116,21 @@ if TYPE_CHECKING:
     from newfound.tables.files import read_table
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name in _MODULES:
-        return importlib.import_module(f"newfound.{name}")
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        return import_module(f"newfound.{name}")
+    home = _HOMES.get(name) or _homes_of_discoverers().get(name)
+    if home is not None:
+        return getattr(import_module(home), name)
     raise AttributeError(f"module 'newfound' has no attribute {name!r}")
+
+
+def _homes_of_discoverers() -> dict[str, str]:
+    from newfound.registry import BUILT_IN
+
+    return {entry.class_name: entry.module for entry in BUILT_IN}
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from newfound.processes import without_current_folder
+
 CLOSED = 2
 _IMPORTING = "<frozen importlib._bootstrap>"
 _SOON, _LATER = 0.05, 0.3  # seconds until it is looked whether the program leaves
@@ -114,7 +116,8 @@ def start(run: Callable[[], int]) -> None:
     signals = Signals(sys._getframe())
     signals.install()
     try:
-        code = _run(run)
+        with without_current_folder():
+            code = _run(run)
         if code != CLOSED or sys.stdout:
             sys.stdout.flush()  # while an error can still be told
     except KeyboardInterrupt:
