@@ -6,8 +6,13 @@ import contextlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+import httpx
+
+PROGRAM = (sys.executable, "-m", "newfound")
 
 
 @contextlib.contextmanager
@@ -18,10 +23,13 @@ def served(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def started(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Start `newfound serve` on a free port, and yield the process and its address."""
-    command = [sys.executable, "-m", "newfound", "serve", "--port", "0", "--workdir", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+def started(
+    folder: Path, program: Sequence[str] = PROGRAM, **options: Any
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Start `newfound serve` on a free port, and yield the process and its address; `options` are those of Popen."""
+    command = [*program, "serve", "--port", "0", "--workdir", str(folder)]
+    options |= {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, **options) as process:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
@@ -31,3 +39,10 @@ def started(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
         finally:
             process.terminate()
             process.communicate(timeout=20)
+
+
+def answers(client: httpx.Client) -> bool:
+    """Whether the server of a client is up: it says its address a moment before."""
+    with contextlib.suppress(httpx.TransportError):
+        return client.get("/api/state").status_code == 200
+    return False

@@ -23,7 +23,7 @@ from newfound.web.problems import OUT_OF_MEMORY, is_of_memory, plain_problem
 from newfound.web.store import RESULT, Store, write_json
 from tests.processes import is_alive, wait_for
 from tests.web.conftest import LIMITS, client_of, ended, uploaded
-from tests.web.served import started
+from tests.web.served import answers, started
 
 SLOW = {"target": "fruit", "method": "tabular_ncd", "settings": {"epochs": 1000, "n_members": 50}}
 QUICK = {"target": "fruit", "method": "ncd_kmeans", "n_novel_classes": 3}
@@ -90,12 +90,6 @@ def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], httpx.Client]]
     ):
         wait_for(lambda: answers(client), process=process)
         yield process, client
-
-
-def answers(client: httpx.Client) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return client.get("/api/state").status_code == 200
-    return False
 
 
 def children(process: int) -> list[int]:

@@ -14,7 +14,7 @@ from newfound.web.jobs import Jobs
 from newfound.web.limits import Limits
 from newfound.web.problems import plain_problem
 from newfound.web.store import Record, Store, moment, read_json
-from newfound.web.workers import Desk, WorkerError, WorkerLostError
+from newfound.web.workers import Desk, NotStartedError, WorkerError, WorkerLostError
 
 _LOST = "The process that worked on this ended unexpectedly; it may have run out of memory. Use a smaller table."
 _MOST_LOSSES = 200  # epochs that are told to whoever asks how far a run is
@@ -40,6 +40,7 @@ class Bench:
     """
 
     def __init__(self, folder: Path, limits: Limits) -> None:
+        folder = folder.absolute()  # processes that get paths of it work in another folder
         self.limits = limits
         self.store = Store(folder)
         self.jobs = Jobs(self.store, limits)
@@ -109,6 +110,8 @@ class Bench:
             return await desk.ask(task, **arguments)
         except WorkerError as error:
             raise RefusedError(500 if error.is_ours else 400, error.problem) from None
+        except NotStartedError as reason:
+            raise RefusedError(503, str(reason)) from None
         except WorkerLostError as lost:
             if lost.args == ("timeout",):
                 raise RefusedError(503, "This took too long, and was ended. Use a smaller table.") from None

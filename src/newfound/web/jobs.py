@@ -13,7 +13,7 @@ from typing import Any
 from newfound.web.limits import Limits
 from newfound.web.problems import plain_problem
 from newfound.web.store import Record, Store, result_of
-from newfound.web.workers import Worker, WorkerError, WorkerLostError
+from newfound.web.workers import NotStartedError, Worker, WorkerError, WorkerLostError
 
 _SURE_FROM = 0.05  # share that must be done before the time left is told
 _MOST_EPOCHS = 2_000
@@ -185,6 +185,8 @@ class Jobs:
             )
         except WorkerError as error:
             return {"status": "failed", "error": error.problem}
+        except NotStartedError as reason:
+            return {"status": "failed", "error": plain_problem(str(reason))}
         except WorkerLostError as lost:
             found = result_of(run["folder"])
             if found is not None:

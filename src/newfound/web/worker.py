@@ -29,6 +29,8 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     known = _prepare(int(sys.argv[1]))
+    channel.write('{"is_ready": true}\n')
+    channel.flush()
     while True:
         task = json.loads(tasks.get())
         number = task["number"]
@@ -40,7 +42,8 @@ def main() -> None:
         try:
             answer = known[task["task"]](lambda told: say(told=told), **task["arguments"])
         except Exception as error:
-            traceback.print_exc()
+            with contextlib.suppress(OSError):  # the disk of the log may be full
+                traceback.print_exc()
             from newfound.web.problems import is_of_memory, problem
             from newfound.web.sources import PLACES
 

@@ -7,11 +7,14 @@ import contextlib
 import itertools
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from newfound.plain import printable
+from newfound.processes import environment_elsewhere
 from newfound.web.limits import Limits
 from newfound.web.problems import OURS
 
@@ -19,6 +22,9 @@ Told = Callable[[dict[str, Any]], None]
 
 _LONGEST_LINE = 64 << 20
 _PATIENCE = 5.0  # seconds for a process that was killed to be gone
+_KILLED = -9
+_LONGEST_REASON = 300
+_TAIL = 4096  # bytes of the log in which its last line is looked for
 
 
 class WorkerError(Exception):
@@ -33,25 +39,34 @@ class WorkerLostError(Exception):
     """The process of a task is gone, or took too long and was ended."""
 
 
+class NotStartedError(WorkerLostError):
+    """The process of a task ended before it was ready; the error says why, in a line for the page."""
+
+
 class Worker:
     """A process that takes one task at a time, and says how it is going on.
 
     It ends with the server, however that ends: it reads its tasks from a pipe, and the end of that is its own.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+        self._process, self._log = process, log
         self._numbers = itertools.count(1)
+        self._is_ready = False
 
     @classmethod
     async def start(cls, limits: Limits, log: Path) -> Worker:
-        """Start a process; its log has what libraries print, and errors in full."""
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        """Start a process in the folder of its log, which has what libraries print, and errors in full.
+
+        Whatever lies in the folder from which the server was started is none of its business.
+        """
+        environment = {**environment_elsewhere(), "PYTHONUNBUFFERED": "1"}
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
             environment[name] = "1"
         with log.open("ab") as stream:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
+                "-P",
                 "-m",
                 "newfound.web.worker",
                 "0" if limits.memory is None else str(limits.memory),
@@ -59,10 +74,11 @@ class Worker:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=stream,
                 env=environment,
+                cwd=log.parent,
                 limit=_LONGEST_LINE,
                 start_new_session=True,  # Ctrl-C is for the server, which ends its workers itself
             )
-        return cls(process)
+        return cls(process, log)
 
     @property
     def is_alive(self) -> bool:
@@ -97,7 +113,7 @@ class Worker:
         WorkerError
             Where the task fails; where that was for want of memory, the process is gone as well.
         WorkerLostError
-            Where the process ends, or takes too long.
+            Where the process ends, or takes too long; NotStartedError where it never was ready.
         """
         try:
             return await asyncio.wait_for(self._ask(task, told, arguments), timeout)
@@ -118,6 +134,7 @@ class Worker:
             await self._process.stdin.drain()
             while answer := await self._process.stdout.readline():
                 content = json.loads(answer)
+                self._is_ready = True
                 if content.get("number") != number:
                     continue
                 if "told" in content:
@@ -131,8 +148,19 @@ class Worker:
                     return content["answer"]
         except (ConnectionError, ValueError):
             pass
+        reason = None if self._is_ready else await self._why_not_started()
         await self.kill()
-        raise WorkerLostError("gone")
+        raise WorkerLostError("gone") if reason is None else NotStartedError(reason)
+
+    async def _why_not_started(self) -> str | None:
+        """Say why the process ended as it began; None where it was killed, as systems do that are out of memory."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._process.wait(), _PATIENCE)
+        code = self._process.returncode
+        if code is None or code == _KILLED:
+            return None
+        reason = _last_line(self._log) if code > 0 else f"it ended with signal {-code} ({signal.strsignal(-code)})"
+        return f"The process that does the work could not be started: {reason}."
 
     async def kill(self) -> None:
         """End the process at once."""
@@ -140,6 +168,15 @@ class Worker:
             self._process.kill()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), _PATIENCE)
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line of a log, where Python says what the error was."""
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+        lines = file.read().decode(errors="replace").split("\n")
+    last = next((line for line in reversed(lines) if line.strip()), "its log is empty")
+    return " ".join(printable(last).split())[:_LONGEST_REASON].rstrip(".")
 
 
 class Desk:
