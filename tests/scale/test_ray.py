@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -17,8 +19,9 @@ import pytest
 
 import newfound as nf
 from newfound.scale import RayExecutor, fit_on_ray, predict_on_ray
-from newfound.scale.cluster import keeping_signals
+from newfound.scale.cluster import _Places, keeping_signals
 from newfound.selection.evidence import gather_evidence, helped_by
+from tests.decoys import environment, have_run, make_decoys
 from tests.discoverers.common import SMALL, pbn
 from tests.processes import wait_for
 from tests.scale.common import N, arrays, broken_file, fit_in_process, score, small, write
@@ -174,6 +177,56 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
     with pytest.raises(nf.InputError, match=r"00400\.parquet cannot be read as a Parquet file"):
         fit_on_ray(small(), broken_file(tmp_path / "rows").parent, "kind")
     assert ray.is_initialized()  # the cluster was not started by the executor
+
+
+_HELPER = "def double(n): return 2 * n"
+_SCRIPT = """
+import sys
+from helper_of_script import double
+from newfound import NCDKMeans, TabularNCD
+from newfound.scale import RayExecutor, fit_on_ray, predict_on_ray
+
+def path(_):
+    return sys.path
+
+if __name__ == "__main__":
+    rows, out = sys.argv[1:]
+    with RayExecutor() as machines:  # the others use its cluster
+        assert machines.submit(double, 4).result() == 8
+        print(*machines.submit(path, 0).result(), sep="\\n")
+        settings = {"n_members": 1, "hidden_layers": [8], "pretrain_epochs": 1, "epochs": 1}
+        model = fit_on_ray(TabularNCD(2, **settings), rows, "kind", n_workers=1)
+        predict_on_ray(model, rows, out, n_workers=1)
+"""
+
+
+def test_workers_run_nothing_of_the_current_folder_and_find_what_lies_beside_the_script(
+    rows: Path, tmp_path: Path
+) -> None:
+    folder, place = make_decoys(tmp_path / "decoys"), tmp_path / "script"
+    place.mkdir()
+    (place / "helper_of_script.py").write_text(_HELPER)
+    (place / "script.py").write_text(_SCRIPT)
+    command = [sys.executable, str(place / "script.py"), str(rows), str(tmp_path / "out.parquet")]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, have_run(folder)) == (0, {}), done.stderr
+    looked = done.stdout.split("\n")
+    assert str(place) in looked
+    assert str(folder) not in looked
+    assert pq.read_metadata(tmp_path / "out.parquet").num_rows == N
+
+
+def test_workers_look_in_the_current_folder_where_the_program_that_asks_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", ["/elsewhere", "/script"])
+    places = _Places()
+    places.extend(["/script", str(tmp_path)])
+    assert places == ["/script"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", "/elsewhere"])  # a notebook
+    places.extend([os.getcwd()])
+    assert places == ["/script", os.getcwd()]
 
 
 def test_the_handler_that_ray_leaves_behind_is_replaced_by_that_of_the_user() -> None:

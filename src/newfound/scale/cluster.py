@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError
@@ -49,7 +50,11 @@ def cluster(address: str | None = None) -> Iterator[Any]:
             yield ray
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anybody
-    settings = {"include_dashboard": False} if address is None else {}
+    settings: dict[str, Any] = {"include_dashboard": False} if address is None else {}
+    reached = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address or ""  # as Ray takes it
+    if "://" not in reached:  # otherwise Ray sends no folder of ours, and takes no such settings
+        settings["job_config"] = job = ray.job_config.JobConfig()
+        job._py_driver_sys_path = _Places()
     with keeping_signals():
         try:
             ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False, **settings)
@@ -64,6 +69,18 @@ def cluster(address: str | None = None) -> Iterator[Any]:
                 yield ray
         finally:
             ray.shutdown()
+
+
+class _Places(list[str]):
+    """Folders in which workers look for modules: those to which Ray adds the one of the script, and the current one.
+
+    The current one is left out where this process does not look there either: its files may be anybody's.
+    """
+
+    def extend(self, places: Iterable[str]) -> None:
+        """Add folders in which this process looks for modules."""
+        looked = {os.path.abspath(place) for place in sys.path}
+        super().extend(place for place in places if place in looked)
 
 
 @contextmanager
