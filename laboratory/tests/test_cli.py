@@ -18,6 +18,7 @@ from newfound.cli.app import run as run_program
 from newfound_lab.cli import app
 from newfound_lab.runner.results import ResultFile
 from newfound_lab.suites.trials import key_of
+from tests.decoys import command_in, environment, have_run, make_decoys
 from tests.processes import interrupt_when, is_alive, wait_for
 
 START = "from newfound_lab.cli import main; main()"
@@ -94,6 +95,17 @@ def test_a_killed_run_continues_where_it_was(tmp_path: Path, capsys: pytest.Capt
     assert len(keys) == len(set(keys)) == n_trials
     assert run(bench_run(whole)) == 0
     assert comparable(killed) == comparable(whole)
+
+
+def test_bench_and_its_processes_run_nothing_of_the_current_folder(tmp_path: Path) -> None:
+    folder, measured = (
+        make_decoys(tmp_path / "decoys"),
+        bench_run(Path("out"), "--jobs", "2", methods="kmeans", seeds=2),
+    )
+    program = [*command_in(tmp_path), "bench", *measured]
+    done = subprocess.run(program, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, have_run(folder)) == (0, {}), done.stderr
+    assert rows(folder / "out")
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

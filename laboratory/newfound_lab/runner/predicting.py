@@ -130,7 +130,7 @@ def measure(model: Path, table: Path, way: str, *, threads: int, sources: Path |
     if sources is not None:
         environment["PYTHONPATH"] = str(sources.resolve())
     done = subprocess.run(
-        [sys.executable, "-c", _PREPARED, str(model), str(table), str(threads), way],
+        [sys.executable, "-P", "-c", _PREPARED, str(model), str(table), str(threads), way],
         env=environment,
         capture_output=True,
         text=True,

@@ -83,7 +83,7 @@ def measure(path: Path, way: str, sources: Path | None = None) -> dict[str, Any]
     if sources is not None:
         environment["PYTHONPATH"] = str(sources.resolve())
     done = subprocess.run(
-        [sys.executable, "-c", _PREPARED + _WAYS[way] + _DONE, str(path)],
+        [sys.executable, "-P", "-c", _PREPARED + _WAYS[way] + _DONE, str(path)],
         env=environment,
         capture_output=True,
         text=True,

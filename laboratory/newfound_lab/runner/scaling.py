@@ -177,7 +177,7 @@ def main(arguments: list[str] | None = None) -> None:
     for size in dict.fromkeys(size for sizes in _CURVES.values() for size in sizes):
         if size in done:
             continue
-        command = [sys.executable, "-m", "newfound_lab.runner.scaling", "--one", json.dumps(asdict(size))]
+        command = [sys.executable, "-P", "-m", "newfound_lab.runner.scaling", "--one", json.dumps(asdict(size))]
         found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         print(found, end="", flush=True)
         lines.append(json.loads(found))

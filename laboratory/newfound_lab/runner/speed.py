@@ -129,7 +129,7 @@ def ratios(repeats: int) -> None:
 @contextmanager
 def one_core_taken() -> Iterator[None]:
     """Let another process compute for as long as this lasts."""
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
+    with subprocess.Popen([sys.executable, "-P", "-c", "while True: pass"]) as other:
         time.sleep(0.2)  # until it has begun
         try:
             yield

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
 from newfound.errors import NewfoundError, TrainingInterrupted
+from newfound.processes import without_current_folder
 
 __all__ = ["Outcome", "outcome_of", "outcomes", "outcomes_in"]
 
@@ -131,7 +132,7 @@ class _Worker(Generic[Work]):
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        with _without_ctrl_c():
+        with _without_ctrl_c(), without_current_folder():
             self.process.start()
         theirs.close()  # otherwise the end of the process would not show at our end
         # sent and not passed to the process, which imports it only after its threads are set

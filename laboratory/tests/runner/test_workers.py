@@ -11,6 +11,7 @@ import pytest
 from laboratory.tests import fakes
 from newfound.errors import InputError, TrainingInterrupted
 from newfound_lab.runner.workers import outcome_of, outcomes, outcomes_in
+from tests.decoys import environment, have_run, make_decoys
 from tests.processes import interrupt_when, is_alive, wait_for
 
 
@@ -69,6 +70,17 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
         parent.wait()
     workers = [int(path.name) for path in tmp_path.iterdir()]
     wait_for(lambda: not any(map(is_alive, workers)), seconds=60)  # they sleep for 600
+
+
+def test_processes_run_nothing_of_the_current_folder(tmp_path: Path) -> None:
+    folder, script = make_decoys(tmp_path / "decoys"), tmp_path / "script.py"
+    script.write_text(
+        "from newfound_lab.runner.workers import outcomes\n"
+        "if __name__ == '__main__': print(sorted(outcome.value for _, outcome in outcomes(abs, [-1, 2], 2)))"
+    )
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.stdout, have_run(folder)) == ("[1, 2]\n", {}), done.stderr
 
 
 def test_outcomes_tell_our_mistakes_from_the_users() -> None:
