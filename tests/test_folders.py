@@ -16,6 +16,8 @@ def test_what_a_killed_program_left_is_removed_by_the_next(tmp_path: Path, monke
     left = tmp_path / ".newfound-0123456789abcdef.tmp"
     (left / "new").mkdir(parents=True)
     (left / "lock").touch()
+    lock = (left / "lock").lstat()
+    (left / "mark").write_text(f"{lock.st_ino} {lock.st_ctime_ns}")
     (left / "new" / "0.rows").write_bytes(b"0" * 1_000)
     with folder_for_a_while() as first, folder_for_a_while() as second:
         assert not left.exists()

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from newfound.staging import BusyError, clear_leftovers, staging
+from newfound.cli.writing import new_folder
+from newfound.errors import InputError
+from newfound.staging import BusyError, InTheWayError, clear_leftovers, staging
 from newfound.writing import filling, replacing, replacing_all
 
 NAMES = ("a", "b", "c")
@@ -194,27 +196,160 @@ def test_files_that_were_not_there_vanish_again(tmp_path: Path, write: Writer) -
         assert hidden(tmp_path) == [], at
 
 
+def leftover_in(folder: Path, name: str | None = None, **files: str) -> Path:
+    """Leave a staging folder as a program that is killed does, with these files in it."""
+
+    def hold() -> None:
+        with staging(folder, name) as held:
+            paths.append(held.path)
+            (held.new / "half").write_text("half")
+            for file, content in files.items():
+                (held.path / file.replace("_", ".")).write_text(content)
+            raise KilledError
+
+    paths: list[Path] = []
+    with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KilledError):
+        patch.setattr("newfound.staging.Staging.leave", lambda self: os.close(self.lock))
+        hold()
+    return paths[0]
+
+
+def forged_in(folder: Path, name: str = "0123456789abcdef", **files: str) -> Path:
+    """Make what a stranger's archive may bring: all that a leftover has, but for what the system alone gives."""
+    path = folder / f".newfound-{name}.tmp"
+    (path / "new").mkdir(parents=True)
+    (path / "new" / "theirs").write_text("theirs")
+    for file, content in {"lock": "", "mark": "1 1", **files}.items():
+        (path / file.replace("_", ".")).write_text(content)
+    return path
+
+
+def journal_of(target: Path, old: Path | None, beside: Path, new: object = None) -> str:
+    """Make a journal that says how a file is found, whichever its number is."""
+    at = target.lstat()
+    seen = [at.st_ino, at.st_size, at.st_mtime_ns] if new is None else new
+    return json.dumps([{"target": str(target), "old": old and str(old), "new": seen, "beside": str(beside)}])
+
+
+def all_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_what_somebody_else_has_put_there_since_stays(tmp_path: Path) -> None:
     fill(tmp_path, "old")
-    journal = json.dumps([{"target": str(tmp_path / "out" / name), "old": None, "new": 1} for name in NAMES])
-    leftover = tmp_path / "out" / ".newfound-results.tmp"
-    leftover.mkdir()
-    (leftover / "lock").touch()
-    (leftover / "journal.json").write_text(journal)
-    clear_leftovers(tmp_path / "out")
-    assert set(found(tmp_path).values()) == {"old"}
-    assert hidden(tmp_path) == []
+    out = tmp_path / "out"
+    seen = (out / "a").lstat()
+    leftover = leftover_in(out, "results")
+    for new in (1, [1, 1, 1], [seen.st_ino, 99, seen.st_mtime_ns], [seen.st_ino, seen.st_size, 1]):
+        (leftover / "journal.json").write_text(journal_of(out / "a", None, leftover, new))
+        clear_leftovers(out)
+        assert set(found(tmp_path).values()) == {"old"}
+        assert hidden(tmp_path) == []
+        leftover = leftover_in(out, "results")
 
 
 @pytest.mark.parametrize("journal", ["", "{", "[1]", '[{"target": 5, "old": null, "new": 1}]', "[" * 100_000])
 def test_a_journal_that_makes_no_sense_is_left_alone(tmp_path: Path, journal: str) -> None:
     fill(tmp_path, "old")
-    leftover = tmp_path / "out" / ".newfound-0123456789abcdef.tmp"
-    leftover.mkdir()
-    (leftover / "lock").touch()
-    (leftover / "journal.json").write_text(journal)
+    leftover = leftover_in(tmp_path / "out", journal_json=journal)
     fill(tmp_path, "new")
     assert set(found(tmp_path).values()) == {"new"}
+    assert (leftover / "journal.json").read_text() == journal
+
+
+def test_a_folder_that_newfound_has_not_made_has_nothing_deleted_or_replaced(tmp_path: Path) -> None:
+    """Also where its journal knows the numbers of all files."""
+    victim, other, out = tmp_path / "victim", tmp_path / "elsewhere", tmp_path / "out"
+    victim.write_text("mine")
+    (tmp_path / ".newfound-aaaaaaaaaaaaaaaa.tmp").mkdir()  # somebody's folder with a file called lock
+    (tmp_path / ".newfound-aaaaaaaaaaaaaaaa.tmp" / "lock").write_text("mine")
+    (other / "deep").mkdir(parents=True)
+    (other / "lock").write_text("mine")
+    (other / "deep" / "file").write_text("mine")
+    fill(tmp_path, "new")
+    at = victim.lstat()
+    for new in (at.st_ino, [at.st_ino, at.st_size, at.st_mtime_ns]):
+        forged_in(out, f"{len(str(new)):016x}", journal_json=journal_of(victim, None, out, new))
+    theirs = out / ".newfound-cccccccccccccccc.tmp"
+    forged_in(out, "cccccccccccccccc", journal_json=journal_of(victim, theirs / "old-0", theirs), **{"old-0": "theirs"})
+    forged_in(out, "dddddddddddddddd", first=str(other))
+    forged_in(out, "eeeeeeeeeeeeeeee", first=str(tmp_path / ".newfound-aaaaaaaaaaaaaaaa.tmp"))
+    link = forged_in(out, "ffffffffffffffff")
+    (link / "lock").unlink()
+    (link / "lock").symlink_to(victim)
+    before = all_of(tmp_path)
+    clear_leftovers(out)
+    clear_leftovers(tmp_path)
+    assert all_of(tmp_path) == before
+    fill(tmp_path, "newer")
+    write_in_two_folders(tmp_path, "newer")
+    assert victim.read_text() == "mine"
+    assert before.items() - all_of(tmp_path).items() == {(f"out/{name}", b"new") for name in NAMES}
+
+
+def test_a_copy_of_a_leftover_is_none(tmp_path: Path) -> None:
+    leftover_in(tmp_path)
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-a", tmp_path, copy], check=False, stderr=subprocess.DEVNULL)
+    before = all_of(copy)
+    assert before
+    clear_leftovers(copy)
+    assert all_of(copy) == before
+    clear_leftovers(tmp_path)
+    assert list(tmp_path.iterdir()) == [copy]
+
+
+def test_a_leftover_of_ours_reaches_no_other_folder(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    folders = [tmp_path / name / "deep" for name in "abc"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    marked = [leftover_in(folder) for folder in folders]
+    (folders[2] / "kept").write_text("mine")
+    journals = [
+        journal_of(victim, None, marked[0]),
+        journal_of(victim, None, forged_in(tmp_path, first=str(marked[1]))),
+        journal_of(folders[2] / "kept", victim, marked[2]),
+    ]
+    for path, journal in zip(marked, journals, strict=True):
+        (path / "journal.json").write_text(journal)
+    before = all_of(tmp_path)
+    for folder in folders:
+        clear_leftovers(folder)
+    assert all_of(tmp_path) == before
+
+
+def test_what_others_have_put_into_a_leftover_stays(tmp_path: Path) -> None:
+    leftover = leftover_in(tmp_path, "results")
+    (leftover / "notes").write_text("theirs")
+    (leftover / "folder").mkdir()
+    clear_leftovers(tmp_path)
+    assert sorted(path.name for path in leftover.iterdir()) == ["folder", "lock", "mark", "notes"]
+    with pytest.raises(InTheWayError, match=r"newfound-results.tmp is in the way"), staging(tmp_path, "results"):
+        pass
+
+
+def test_a_folder_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    theirs = forged_in(tmp_path / "out", "results")
+    with (
+        pytest.raises(InputError, match=r"newfound-results.tmp is in the way, and newfound has not made it: move"),
+        new_folder(tmp_path / "out", ["a"], force=True),
+    ):
+        pass
+    assert (theirs / "new" / "theirs").exists()
+
+
+def test_what_a_program_leaves_before_it_has_written_anything_is_removed(tmp_path: Path) -> None:
+    """Also by a version that wrote no mark."""
+    for number, names in enumerate([(), ("lock",), ("lock", "new"), ("lock", "mark", "new"), ("mark",)]):
+        path = tmp_path / f".newfound-{number:016x}.tmp"
+        path.mkdir()
+        for name in names:
+            (path / name).mkdir() if name == "new" else (path / name).touch()
+    clear_leftovers(tmp_path)
+    assert [path.name for path in hidden(tmp_path)] == [".newfound-0000000000000004.tmp"]  # no program leaves that
 
 
 def test_what_newfound_has_not_made_stays(tmp_path: Path) -> None:
@@ -223,9 +358,11 @@ def test_what_newfound_has_not_made_stays(tmp_path: Path) -> None:
     for path in theirs:
         path.write_text("theirs")
     (tmp_path / ".newfound-link.tmp").symlink_to(theirs[1].parent)
+    (tmp_path / ".newfound-mine-too.tmp").mkdir()  # not a name that we give
     fill(tmp_path, "new")
     write_one(tmp_path, "new")
     assert [path.read_text() for path in theirs] == ["theirs"] * 3
+    assert (tmp_path / ".newfound-mine-too.tmp").is_dir()
 
 
 # ---- several programs

@@ -2,8 +2,13 @@
 
 A staging folder ``.newfound-....tmp`` lies beside the files that it will replace, on their file system. Its program
 holds a lock in it for as long as it lives, however it ends. So whoever gets the lock knows that the folder is a
-leftover, sets right what was begun, and removes it. Folders of other users are left alone, and so is whatever newfound
-did not make.
+leftover, sets right what was begun, and removes it.
+
+Anybody can make a folder of such a name, and an archive may bring one. So a mark in the folder names the number of the
+lock file and the time of its last change of state, which the system gives, and which nobody who copies or unpacks files
+can choose. Folders without the right mark are left alone, and so are those of other users. Only an empty folder, in
+which there is at most an empty lock, needs no mark to be removed: its program was killed before it wrote one. In a
+folder of ours, only files with names that we give are removed.
 
 Several files cannot be replaced in one step. Before the first is, a journal says what is about to be done, and the
 earlier files are kept beside it. As long as the journal is there, it can all be undone; removing it is the one step
@@ -17,6 +22,7 @@ import errno
 import importlib
 import json
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -29,9 +35,12 @@ from typing import Any
 _IS_POSIX = os.name == "posix"
 _LOCKS: Any = importlib.import_module("fcntl" if _IS_POSIX else "msvcrt")
 _BEGINNING, _END = ".newfound-", ".tmp"
-_LOCK, _JOURNAL, _NEW, _OLD = "lock", "journal.json", "new", "old"
+_LOCK, _MARK, _JOURNAL, _NEW, _OLD = "lock", "mark", "journal.json", "new", "old"
 _FIRST = "first"  # in the folders of files that are replaced together with those of another folder: where that is
+_OUR_FOLDERS = re.compile(r"\.newfound-([0-9a-f]{16}|results|training|workbench)\.tmp")
+_OUR_FILES = re.compile(r"lock|mark|journal\.json(\.new)?|first|old-\d+")
 _TRIES = 100
+_TO_LOCK = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _BIRTH = 0.05  # seconds that a program may take from making a folder to locking it
 _NONSENSE = (ValueError, LookupError, TypeError, RecursionError)
 _NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
@@ -39,6 +48,10 @@ _NO_LINKS = (errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.E
 
 class BusyError(OSError):
     """Another program is about to write the same files."""
+
+
+class InTheWayError(OSError):
+    """There is a folder of this name that newfound has not made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +108,8 @@ def staging(folder: Path, key: str | None = None) -> Iterator[Staging]:
     ------
     BusyError
         If another program holds the one of this key.
+    InTheWayError
+        If there is a folder of this name that newfound has not made.
     OSError
         If it cannot be made.
     """
@@ -124,19 +139,31 @@ def _hold(folder: Path, key: str) -> Staging:
             _remove(path)
             raise
         if _locked(lock) is not False and _is_same(path / _LOCK, lock):
-            return Staging(path, lock)
+            held = Staging(path, lock)
+            try:
+                (path / _MARK).write_text(_mark_of(os.fstat(lock)), encoding="utf-8")
+            except BaseException:
+                held.leave()
+                raise
+            return held
         os.close(lock)
-    raise BusyError(errno.EBUSY, "Another newfound is writing there", str(folder))
+    if _is_held(path):
+        raise BusyError(errno.EBUSY, "Another newfound is writing there", str(folder))
+    raise InTheWayError(errno.EEXIST, f"{path} is in the way, and newfound has not made it: move it away", str(path))
+
+
+def _mark_of(lock: os.stat_result) -> str:
+    return f"{lock.st_ino} {lock.st_ctime_ns}"
 
 
 def clear_leftovers(folder: Path) -> None:
     """Undo what programs of this user that were killed had begun in a folder, and remove their staging folders."""
     try:
-        names = [name for name in os.listdir(folder) if name.startswith(_BEGINNING) and name.endswith(_END)]
+        names = [name for name in os.listdir(folder) if _OUR_FOLDERS.fullmatch(name)]
     except OSError:
         return
     for name in names:
-        # a journal that makes no sense is not ours
+        # a journal that makes no sense is left alone
         with contextlib.suppress(OSError, *_NONSENSE), _taken_over(folder / name) as path:
             if path is not None:
                 _set_right(path)
@@ -173,24 +200,60 @@ def _is_free(path: Path) -> bool:
 
 
 def _leftover(path: Path) -> int | None:
-    """Lock a staging folder that no living program holds, and return the handle; None if there is no such folder."""
+    """Lock a staging folder of ours that no living program holds; returns the handle, None if there is no such."""
     try:
         found = path.lstat()
-        if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+        if (
+            not _OUR_FOLDERS.fullmatch(path.name)
+            or not stat.S_ISDIR(found.st_mode)
+            or (hasattr(os, "getuid") and found.st_uid != os.getuid())
+        ):
             return None
-        if not (path / _LOCK).exists():
+        if not os.path.lexists(path / _LOCK):
             time.sleep(_BIRTH)
-        lock = os.open(path / _LOCK, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+        lock = os.open(path / _LOCK, _TO_LOCK)
     except FileNotFoundError:  # its program was killed before it had a lock, or removes it just now
         with contextlib.suppress(OSError):
             path.rmdir()  # which fails unless it is empty
         return None
     except OSError:
         return None
-    if _locked(lock) and _is_same(path / _LOCK, lock):
+    if _locked(lock) and _is_same(path / _LOCK, lock) and (_is_marked(path) or _is_empty(path)):
         return lock
     os.close(lock)
     return None
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a living program holds the lock in a folder."""
+    try:
+        lock = os.open(path / _LOCK, _TO_LOCK)
+    except OSError:
+        return False
+    try:
+        return _locked(lock) is False
+    finally:
+        os.close(lock)
+
+
+def _is_marked(path: Path) -> bool:
+    """Whether a program of ours has made a folder."""
+    try:
+        found = (path / _LOCK).lstat()
+        return stat.S_ISREG(found.st_mode) and (path / _MARK).read_text(encoding="utf-8") == _mark_of(found)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether nothing is lost with a folder: it holds at most empty files and folders that bear our names."""
+    for entry in os.scandir(path):
+        if entry.name == _NEW and entry.is_dir(follow_symlinks=False):
+            if os.listdir(entry.path):
+                return False
+        elif entry.name not in (_LOCK, _MARK) or entry.is_symlink() or entry.stat(follow_symlinks=False).st_size:
+            return False
+    return True
 
 
 def _locked(handle: int) -> bool | None:
@@ -214,15 +277,20 @@ def _is_same(path: Path, handle: int) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Remove a staging folder; the lock last, so that a removal that is cut short leaves a known leftover."""
+    """Remove what we have made in a staging folder, and the folder unless there is anything else in it.
+
+    Mark and lock are removed last, so that a removal that is cut short leaves a known leftover.
+    """
     with contextlib.suppress(OSError):
         for name in os.listdir(path):
             if name == _NEW:
-                shutil.rmtree(path / name)
-            elif name != _LOCK:
+                shutil.rmtree(path / name)  # which removes no link
+            elif _OUR_FILES.fullmatch(name) and name not in (_LOCK, _MARK):
                 (path / name).unlink()
-        (path / _LOCK).unlink(missing_ok=True)
-        path.rmdir()
+        if set(os.listdir(path)) <= {_LOCK, _MARK}:
+            (path / _MARK).unlink(missing_ok=True)
+            (path / _LOCK).unlink(missing_ok=True)
+            path.rmdir()
 
 
 def _first(path: Path) -> Path:
@@ -264,7 +332,8 @@ def put_all(pairs: Sequence[tuple[Path, Path]], held: Sequence[Staging], *, repl
             old = beside.path / f"{_OLD}-{number}" if os.path.lexists(target) else None
             if old is not None:
                 _keep(target, old)
-            steps.append({"target": str(target), "old": old and str(old), "new": fresh.lstat().st_ino})
+            seen = _seen(fresh)
+            steps.append({"target": str(target), "old": old and str(old), "new": seen, "beside": str(beside.path)})
         _write(first / f"{_JOURNAL}.new", json.dumps(steps))
         os.rename(first / f"{_JOURNAL}.new", first / _JOURNAL)
         sync_folder(first)
@@ -282,18 +351,40 @@ def put_all(pairs: Sequence[tuple[Path, Path]], held: Sequence[Staging], *, repl
 def undo(path: Path) -> None:
     """Put earlier files back to their places, as the journal of a staging folder says, and remove the journal.
 
-    What somebody else has put in a place since then stays.
+    What somebody else has put in a place since then, or has changed there, stays.
     """
-    for step in json.loads((path / _JOURNAL).read_text(encoding="utf-8")):
+    steps = json.loads((path / _JOURNAL).read_text(encoding="utf-8"))
+    _check(path, steps)
+    for step in steps:
         target = Path(step["target"])
         with contextlib.suppress(FileNotFoundError):
-            if target.lstat().st_ino != step["new"]:
+            if _seen(target) != step["new"]:
                 continue
             if step["old"] is None:
                 target.unlink()
             else:
                 os.replace(step["old"], target)
     (path / _JOURNAL).unlink()
+
+
+def _check(path: Path, steps: Any) -> None:
+    """Raise ValueError for a journal that reaches beyond the folders that files were about to be put in."""
+    for step in steps:
+        beside, target, old = Path(step["beside"]), Path(step["target"]), step["old"]
+        is_ours = _OUR_FOLDERS.fullmatch(beside.name) and _is_marked(beside)
+        if beside != path and not (is_ours and _first(beside) == path):
+            raise ValueError(f"{beside} does not belong to {path}")
+        # the files for a folder that was not there have been staged beside it
+        if beside.parent not in (target.parent, target.parent.parent):
+            raise ValueError(f"{target} is not beside {beside}")
+        if old is not None and (Path(old).parent != beside or not re.fullmatch(rf"{_OLD}-\d+", Path(old).name)):
+            raise ValueError(f"{old} is not in {beside}")
+
+
+def _seen(path: Path) -> list[int]:
+    """Return what tells a file from another one, or from itself after a change."""
+    found = path.lstat()
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
 
 
 def _put(fresh: Path, target: Path, *, replace: bool) -> None:
