@@ -8,6 +8,7 @@ import pytest
 
 import newfound as nf
 from newfound.discoverers.reading import Reading
+from newfound.reporting import report_facts
 from newfound.reporting.distributions import distribution_facts, draw_distributions
 
 N = 200
@@ -62,3 +63,25 @@ def test_pictures_are_safe(reading: Reading) -> None:
     assert "&lt;b&gt;" in drawn
     assert drawn.count("<figure") == 2
     assert draw_distributions([], "c0") is None
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1e308, 1e-320, -1e308, 0.0],
+        [1.7e308, -1.7e308, 1.7e308, -1.7e308],
+        [5e-324, 0.0, 5e-324, 0.0],
+        [0.0, 1e-310, 1e300, 2e300],
+        [1.0, np.nextafter(1.0, 2.0), 1.0, 1.0],
+        [1e39, -2e39, 5.0, 1e30],
+    ],
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_numbers_at_the_ends_of_what_a_number_holds_have_bins(values: list[float]) -> None:
+    codes = np.arange(N) % 2
+    table = pd.DataFrame({"end": np.resize(values, N), "other": codes + np.linspace(0, 0.1, N)})
+    model = nf.KMeansDiscoverer(2, random_state=0).fit(table, [None] * N)
+    (spread,) = facts_of(Reading.of(model, table), "end")
+    for side in ("here", "rest"):
+        assert sum(spread[side]) == pytest.approx(1, abs=0.01)
+    assert report_facts(model, table)["classes"]

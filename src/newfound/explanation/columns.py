@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 MISSING = -1
+_LARGE = 4e307
 _READERS = {"numeric": cells.as_numbers, "date": cells.as_days, "time": cells.as_hours}  # of what lies on a scale
 
 
@@ -137,3 +139,16 @@ def _categories(texts: NDArray[Any]) -> tuple[Codes, tuple[str, ...]]:
     places: dict[str | None, int] = {category: place for place, category in enumerate(categories)}
     codes = np.fromiter((places.get(text, MISSING) for text in texts.tolist()), dtype=np.int64, count=len(texts))
     return codes, tuple(categories)
+
+
+def quantiles(numbers: Floats, shares: Sequence[float]) -> Floats:
+    """Return the quantiles of numbers, shape (n,), none missing; also where a difference of two is too large for one.
+
+    Examples
+    --------
+    >>> quantiles(np.array([-1e308, 1e308]), [0.5]).tolist()
+    [0.0]
+    """
+    unit = 4.0 if np.abs(numbers).max() > _LARGE else 1.0  # smaller numbers would lose digits
+    found: Floats = np.quantile(numbers / unit, shares) * unit
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from newfound.counting import share_text
-from newfound.explanation.columns import ExplainedColumn, ExplainedTable, Floats
+from newfound.explanation.columns import ExplainedColumn, ExplainedTable, Floats, quantiles
 from newfound.explanation.wording import date_text, number_text, plain_value, time_text
 from newfound.tables import Kind
 
@@ -147,7 +147,7 @@ def _scale_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None
 
 def _beyond(same: Shift, here: Floats, rest: Floats) -> Shift:
     """Tell a difference that medians do not show, as where most cells are 0, by the rows beyond the median."""
-    median = float(np.median(rest))
+    median = float(quantiles(rest, [0.5])[0])
     sides = {"more than": (here > median, rest > median), "less than": (here < median, rest < median)}
     word, (ours, theirs) = max(sides.items(), key=lambda side: abs(side[1][0].mean() - side[1][1].mean()))
     shares = {"share": float(ours.mean())}, {"share": float(theirs.mean())}
@@ -175,5 +175,5 @@ def _share_shift(ours: ExplainedColumn, theirs: ExplainedColumn) -> Shift | None
 
 
 def _quartiles(values: Floats) -> dict[str, float]:
-    low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    low, median, high = quantiles(values, [0.25, 0.5, 0.75]).tolist()
     return {"median": median, "low": low, "high": high}

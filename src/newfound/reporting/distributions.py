@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from newfound.counting import share_text
 from newfound.discoverers.reading import Reading
-from newfound.explanation.columns import ExplainedColumn, view_columns
+from newfound.explanation.columns import ExplainedColumn, quantiles, view_columns
 from newfound.explanation.wording import date_text, number_text, shortened, time_text
 from newfound.markup import Html, tag
 from newfound.reporting.figures import draw_shift
@@ -75,19 +75,19 @@ def _spread(column: ExplainedColumn, inside: NDArray[np.bool_]) -> Facts | None:
 
 def _on_scale(column: ExplainedColumn, here: NDArray[np.bool_], rest: NDArray[np.bool_]) -> Facts:
     numbers = column.numbers[here | rest]
-    low, high = np.quantile(numbers, [_TAIL, 1 - _TAIL])
+    low, high = quantiles(numbers, [_TAIL, 1 - _TAIL]).tolist()
     if low == high:
         low, high = float(numbers.min()), float(numbers.max())
     above = numbers[numbers > 0]
-    wide = column.kind == "numeric" and low >= 0 and len(above) > 0 and high > _WIDE * np.median(above)
+    wide = column.kind == "numeric" and low >= 0 and len(above) > 0 and high / _WIDE > quantiles(above, [0.5])[0]
     bend = np.log1p if wide else np.asarray
-    edges = np.linspace(bend(low), bend(high), _BINS + 1)
-    if edges[0] == edges[-1]:
-        edges = np.linspace(edges[0] - 0.5, edges[0] + 0.5, _BINS + 1)
+    # Bins are counted from 0 to 1: numbers may be so large, or so close to each other, that no edges lie between them.
+    start, width = bend(low) / 2, bend(high) / 2 - bend(low) / 2
     shares = []
     for side in (here, rest):
-        inside = np.clip(bend(column.numbers[side]), edges[0], edges[-1])
-        shares.append((np.histogram(inside, edges)[0] / len(inside)).round(4))
+        values = bend(column.numbers[side]) / 2  # their differences are then never too large for a number
+        places = np.clip((values - start) / width, 0, 1) if width > 0 else np.full(len(values), 0.5)
+        shares.append((np.histogram(places, _BINS, (0, 1))[0] / len(places)).round(4))
     ends = [_value_text(column, value) for value in (low, high)]
     return {"here": shares[0], "rest": shares[1], "low": ends[0], "high": ends[1], "logarithmic": bool(wide)}
 
