@@ -159,7 +159,7 @@ def _mark_of(lock: os.stat_result) -> str:
 def clear_leftovers(folder: Path) -> None:
     """Undo what programs of this user that were killed had begun in a folder, and remove their staging folders."""
     try:
-        names = [name for name in os.listdir(folder) if _OUR_FOLDERS.fullmatch(name)]
+        names = [name for name in os.listdir(folder) if is_staging(name)]
     except OSError:
         return
     for name in names:
@@ -167,6 +167,11 @@ def clear_leftovers(folder: Path) -> None:
         with contextlib.suppress(OSError, *_NONSENSE), _taken_over(folder / name) as path:
             if path is not None:
                 _set_right(path)
+
+
+def is_staging(name: str) -> bool:
+    """Whether this is a name that we give a staging folder."""
+    return _OUR_FOLDERS.fullmatch(name) is not None
 
 
 def _set_right(path: Path) -> None:
@@ -204,7 +209,7 @@ def _leftover(path: Path) -> int | None:
     try:
         found = path.lstat()
         if (
-            not _OUR_FOLDERS.fullmatch(path.name)
+            not is_staging(path.name)
             or not stat.S_ISDIR(found.st_mode)
             or (hasattr(os, "getuid") and found.st_uid != os.getuid())
         ):
@@ -371,7 +376,7 @@ def _check(path: Path, steps: Any) -> None:
     """Raise ValueError for a journal that reaches beyond the folders that files were about to be put in."""
     for step in steps:
         beside, target, old = Path(step["beside"]), Path(step["target"]), step["old"]
-        is_ours = _OUR_FOLDERS.fullmatch(beside.name) and _is_marked(beside)
+        is_ours = is_staging(beside.name) and _is_marked(beside)
         if beside != path and not (is_ours and _first(beside) == path):
             raise ValueError(f"{beside} does not belong to {path}")
         # the files for a folder that was not there have been staged beside it

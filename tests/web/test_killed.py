@@ -20,7 +20,8 @@ from fastapi.testclient import TestClient
 from newfound.errors import InputError
 from newfound.web.curating import Curated
 from newfound.web.problems import OUT_OF_MEMORY, is_of_memory, plain_problem
-from newfound.web.store import RESULT, Store, write_json
+from newfound.web.records import write_json
+from newfound.web.store import RESULT, Store
 from tests.processes import is_alive, wait_for
 from tests.web.conftest import LIMITS, client_of, ended, uploaded
 from tests.web.served import answers, started

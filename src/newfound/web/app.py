@@ -22,6 +22,7 @@ from newfound.web.catalogue import EXAMPLES, discoverers
 from newfound.web.limits import Limits
 from newfound.web.pages import api_page
 from newfound.web.problems import plain_problem
+from newfound.web.records import DamagedError
 from newfound.web.security import Access, Guard
 
 STATIC = Path(__file__).parent / "static"
@@ -68,6 +69,7 @@ def create_app(folder: Path | str, *, access: Access | None = None, limits: Limi
     )
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_understood)
+    app.add_exception_handler(DamagedError, _damaged)
 
     @app.get("/api/state", response_model=schemas.State, tags=["state"])
     async def state() -> Any:
@@ -110,6 +112,10 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     problem = error.problem if isinstance(error, RefusedError) else plain_problem(str(error.detail))
     return JSONResponse({"error": problem}, error.status_code, headers=error.headers)
+
+
+async def _damaged(_: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"error": plain_problem(str(error))}, 409)
 
 
 async def _not_understood(_: Request, error: Exception) -> JSONResponse:

@@ -13,7 +13,8 @@ from newfound.web.curating import Curated, facts_revision, state_file
 from newfound.web.jobs import Jobs
 from newfound.web.limits import Limits
 from newfound.web.problems import plain_problem
-from newfound.web.store import Record, Store, moment, read_json
+from newfound.web.records import DamagedError, Record, read_json
+from newfound.web.store import Store, moment
 from newfound.web.workers import Desk, NotStartedError, WorkerError, WorkerLostError
 
 _LOST = "The process that worked on this ended unexpectedly; it may have run out of memory. Use a smaller table."
@@ -161,7 +162,12 @@ class Bench:
         answer |= {name: moment(run[name]) for name in ("created", "started", "finished")}
         phase = {"queued": "Waiting for its turn", "done": "Done"}.get(status, "")
         seconds = None if run["started"] is None or run["finished"] is None else run["finished"] - run["started"]
-        revision, told = self._revisions(run) if status == "done" else (0, None)
+        revision, told = 0, None
+        if status == "done":
+            try:
+                revision, told = self._revisions(run)
+            except DamagedError as error:  # one run must not take the list of all with it
+                answer["error"] = plain_problem(str(error))
         answer |= {
             "table": run["table_id"],
             "table_name": run["options"]["table_name"],

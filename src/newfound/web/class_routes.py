@@ -10,8 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from newfound.web import schemas
 from newfound.web.bench import Bench, RefusedError
 from newfound.web.curating import Curated, state_file
+from newfound.web.records import Record, read_json
 from newfound.web.run_routes import _go, _new
-from newfound.web.store import Record, read_json
 from newfound.web.table_routes import COLUMNS, TheBench
 
 router = APIRouter(prefix="/api/runs", tags=["classes"])

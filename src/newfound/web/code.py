@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.registry import registered
 from newfound.web.curating import Curated
-from newfound.web.store import read_json, write_json
+from newfound.web.records import read_json, write_json
 
 if TYPE_CHECKING:
     from newfound.web.opened import Opened

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.runs.names import class_named, class_names, typed_name
-from newfound.web.store import RESULT, read_json, write_json
+from newfound.web.records import damaged, read_json, write_json
+from newfound.web.store import RESULT
 
 if TYPE_CHECKING:
     from newfound.discoverers.base import BaseDiscoverer
@@ -35,11 +36,17 @@ class Curated:
     """
 
     def __init__(self, folder: Path) -> None:
-        content = read_json(folder / _FILE) or {"states": [{"revision": 0, "step": None}], "place": 0, "next": 1}
+        content = read_json(folder / _FILE)
+        if content is None:
+            content = {"states": [{"revision": 0, "step": None}], "place": 0, "next": 1}
         self._folder = folder
-        self.states: list[dict[str, Any]] = content["states"]
-        self.place: int = content["place"]
-        self._next: int = content["next"]
+        try:
+            self.states: list[dict[str, Any]] = content["states"]
+            self.place: int = content["place"]
+            self._next: int = content["next"]
+            _ = self.revision, self.undo, self.redo  # what cannot be told is found out now
+        except (LookupError, TypeError, AttributeError, ValueError):
+            raise damaged(_FILE) from None
 
     @property
     def revision(self) -> int:

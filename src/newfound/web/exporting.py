@@ -10,7 +10,7 @@ from newfound.runs.labelling import Naming
 from newfound.runs.labels_file import write_labels
 from newfound.web.code import code_of
 from newfound.web.curating import state_file
-from newfound.web.store import read_json
+from newfound.web.records import read_json
 from newfound.writing import replacing
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import Any
 
 from newfound.web.limits import Limits
 from newfound.web.problems import plain_problem
-from newfound.web.store import Record, Store, result_of
+from newfound.web.records import Record
+from newfound.web.store import Store, result_of
 from newfound.web.workers import NotStartedError, Worker, WorkerError, WorkerLostError
 
 _SURE_FROM = 0.05  # share that must be done before the time left is told

@@ -17,8 +17,8 @@ from newfound.reporting.layout import Places, drawn_rows, middle_of
 from newfound.runs.labelling import Labelling, label_rows
 from newfound.runs.names import class_names
 from newfound.web.curating import Step, take_step
+from newfound.web.records import read_json, write_json
 from newfound.web.sources import Source
-from newfound.web.store import read_json, write_json
 
 Facts = dict[str, Any]
 

@@ -14,7 +14,7 @@ from newfound.web import schemas
 from newfound.web.bench import Bench, RefusedError
 from newfound.web.catalogue import discoverers
 from newfound.web.curating import Curated, facts_revision, state_file
-from newfound.web.store import Record, read_json
+from newfound.web.records import Record, read_json
 from newfound.web.table_routes import COLUMNS, TheBench
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])

@@ -41,7 +41,8 @@ def serve(host: str, port: int, folder: Path, *, say: Callable[[str], None], ope
     InputError
         If the address or the folder cannot be used.
     """
-    with held(folder), contextlib.closing(_bound(host, port)) as place:
+    # the port first: where there is none to be had, nothing in the folder has been touched
+    with contextlib.closing(_bound(host, port)) as place, held(folder) as notes:
         import uvicorn
 
         from newfound.web.app import create_app
@@ -54,6 +55,8 @@ def serve(host: str, port: int, folder: Path, *, say: Callable[[str], None], ope
         if token is not None:
             say("Whoever has this address can use it; nothing is encrypted on the way. It is said only once.")
         say(f"Tables and runs are kept in {folder}. Ctrl-C ends it.")
+        for note in notes:
+            say(note)
         app = create_app(folder, access=Access(host, token))
         config = uvicorn.Config(
             app,
@@ -74,13 +77,14 @@ def serve(host: str, port: int, folder: Path, *, say: Callable[[str], None], ope
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens to nobody yet; InputError where the address cannot be had."""
+    """Return a socket that listens, so that nobody else has the port; InputError where the address cannot be had."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         place = socket.socket(family, kind, protocol)
         try:
             place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             place.bind(address)
+            place.listen(_BACKLOG)
         except BaseException:
             place.close()
             raise

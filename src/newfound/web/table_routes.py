@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import re
 import shutil
@@ -17,7 +17,7 @@ from newfound.plain import printable
 from newfound.web import schemas
 from newfound.web.bench import Bench, RefusedError
 from newfound.web.catalogue import EXAMPLES
-from newfound.web.store import Record, read_json, write_json
+from newfound.web.records import DamagedError, Record, read_json, write_json
 
 COLUMNS = "columns.json"
 FORMATS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".feather", ".arrow", ".xlsx", ".data")
@@ -157,7 +157,8 @@ async def _target(bench: Bench, table: Record, names: list[str], target: str, ma
         raise RefusedError(404, "The table has no such column.")
     cached = table["folder"] / f"target-{names.index(target)}.json"
     if marks is None and cached.is_file():
-        return json.loads(cached.read_text(encoding="utf-8"))
+        with contextlib.suppress(DamagedError):  # it is asked again
+            return read_json(cached)
     answer = await bench.ask("target", path=str(table["path"]), name=table["name"], column=target, marks=marks)
     if marks is None and len(list(table["folder"].glob("target-*.json"))) < _MOST_TARGETS:
         await run_in_threadpool(write_json, cached, answer)

@@ -19,8 +19,9 @@ from newfound.web.fitting import PARENT, discover, update
 from newfound.web.opened import ANSWERS, Opened
 from newfound.web.problems import problem
 from newfound.web.problems import told as in_words
+from newfound.web.records import read_json, write_json
 from newfound.web.sources import LABELS, PLACES, open_source, read
-from newfound.web.store import RESULT, read_json, write_json
+from newfound.web.store import RESULT
 
 Facts = dict[str, Any]
 Tell = Callable[[dict[str, Any]], None]
