@@ -157,6 +157,30 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(
     ]
 
 
+@pytest.mark.parametrize("resume", [True, False])
+def test_files_of_other_programs_stay(tmp_path: Path, resume: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = {name: tmp_path / f"checkpoint-{name}.safetensors" for name in ("1", "000002", "3", "500", "000501")}
+    save_file({"weight": torch.zeros(3)}, theirs["1"])
+    save_file({"weight": torch.zeros(3)}, theirs["000002"], {"format": "pt"})
+    theirs["3"].write_bytes(b"theirs")
+    theirs["500"].mkdir()
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    elsewhere.write_bytes(b"theirs")
+    theirs["000501"].symlink_to(elsewhere)
+    before = {path: path.read_bytes() for path in theirs.values() if path.is_file()}
+    save_at(monkeypatch, 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that these cannot be read
+        with pytest.raises(Crash):
+            small().fit(numbers(), integer_labels(), checkpoint_dir=tmp_path, resume=resume)
+        save_at(monkeypatch, crash=False)
+        small().fit(numbers(), integer_labels(), checkpoint_dir=tmp_path, resume=resume)
+    assert {path: path.read_bytes() for path in theirs.values() if path.is_file()} == before
+    assert theirs["500"].is_dir()
+    assert theirs["000501"].is_symlink()
+    assert len(list(tmp_path.iterdir())) == len(theirs) + 2
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

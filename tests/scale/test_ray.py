@@ -105,9 +105,12 @@ def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Pat
         killed.append(max(workers()))
         os.kill(killed[0], signal.SIGKILL)
 
+    theirs = kept / ".ray" / "of" / "somebody else"
+    theirs.parent.mkdir(parents=True)
+    theirs.touch()
     thread = threading.Thread(target=kill, daemon=True)  # or it would outlive a fit that fails
     thread.start()
-    anew: dict[str, Any] = {"checkpoint_dir": kept, "checkpoint_every": 0, "resume": False}  # in a new folder
+    anew: dict[str, Any] = {"checkpoint_dir": kept, "checkpoint_every": 0, "resume": False}
     found = fit_on_ray(small(epochs=12), rows, "kind", n_workers=2, **anew)
     thread.join()
     assert killed
@@ -121,7 +124,8 @@ def test_a_training_whose_worker_is_killed_ends_as_that_of_one_process(rows: Pat
         assert ours["stage"] == other["stage"]
         losses = [name for name in other if name not in ("stage", "seconds")]
         assert [ours[name] for name in losses] == pytest.approx([other[name] for name in losses], abs=1e-5)
-    assert sorted(path.name.partition("-")[0] for path in kept.iterdir()) == ["checkpoint", "checkpoint"]
+    assert sorted(path.name.partition("-")[0] for path in kept.iterdir()) == [".ray", "checkpoint", "checkpoint"]
+    assert theirs.is_file()
 
 
 @pytest.mark.slow

@@ -7,14 +7,16 @@ stages, and the stage that is under way. It is a safetensors file with facts as 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
+import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,6 +33,7 @@ FORMAT = 2
 
 _KEY = "newfound"
 _LENGTH = 8  # bytes of a safetensors file that say how long its header is
+_LONGEST_HEADER = 100_000_000  # bytes; safetensors reads no longer ones
 _NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
 _KEPT = 2
 _NOW = "now"
@@ -46,7 +49,8 @@ class Snapshot(NamedTuple):
 class Checkpoints:
     """The checkpoints of one training.
 
-    The two newest are kept. Where the newest cannot be read, the training goes on from the one before it.
+    The two newest are kept. Where the newest cannot be read, the training goes on from the one before it. Files of the
+    same names that another program wrote stay.
 
     Parameters
     ----------
@@ -138,7 +142,11 @@ class Checkpoints:
     def clear_unless_resumed(self) -> None:
         """Delete all checkpoints that are there, where the training starts anew."""
         if not self._resume:
-            for path in self._files():
+            self._delete(self._files())
+
+    def _delete(self, paths: Iterable[Path]) -> None:
+        for path in paths:
+            if _is_ours(path):
                 path.unlink(missing_ok=True)
 
     def _files(self) -> list[Path]:
@@ -192,14 +200,14 @@ class Checkpoints:
             "finished": [result.facts for result in self._finished],
             _NOW: None if now is None else now.facts,
         }
-        path = self._path(self._number + 1)
+        while os.path.lexists(path := self._path(self._number + 1)):  # another program wrote it in the meantime
+            self._number += 1
         try:
             _write(path, tensors, facts)
             self._number += 1
             self._good = [*self._good, path][-_KEPT:]
-            for old in self.folder.glob("checkpoint-*.safetensors"):
-                if _NAME.fullmatch(old.name) and old not in self._good:
-                    old.unlink(missing_ok=True)
+            there = self.folder.glob("checkpoint-*.safetensors")
+            self._delete(old for old in there if _NAME.fullmatch(old.name) and old not in self._good)
         except OSError as error:
             if self.warning is None:
                 reason = error.strerror or error
@@ -291,9 +299,27 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     content = path.read_bytes()
     # Copies: numbers that lie among other bytes are aligned otherwise, and might be rounded otherwise.
     tensors = {name: tensor.clone() for name, tensor in load(content).items()}
-    length = int.from_bytes(content[:_LENGTH], "little")
-    header: dict[str, Any] = json.loads(content[_LENGTH : _LENGTH + length])
-    return tensors, header.get("__metadata__", {})
+    return tensors, _texts(io.BytesIO(content))
+
+
+def _texts(file: IO[bytes]) -> dict[str, str]:
+    """Read the texts in the header of a safetensors file."""
+    length = int.from_bytes(file.read(_LENGTH), "little")
+    header: dict[str, Any] = json.loads(file.read(min(length, _LONGEST_HEADER)))
+    found: dict[str, str] = header.get("__metadata__", {})
+    return found
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether we have written a file, though it may have been cut short since; nothing is lost with an empty one."""
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            return False
+        with path.open("rb") as file:
+            return not found.st_size or {_KEY, "digest"} <= _texts(file).keys()
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return False
 
 
 def _digest(tensors: Mapping[str, Tensor], text: str) -> str:

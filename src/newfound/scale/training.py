@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from newfound.learning.trainer import Trained
 from newfound.routing import Forest
 from newfound.scale.cluster import cause_of, cluster, one_line
 from newfound.scale.exchange import Processes
+from newfound.staging import staging
 from newfound.tables import TableEncoder
 from newfound.tables.streams import Piece, Summary, TableStream, count_labelled, open_stream, summarise_piece
 from newfound.tables.task import DiscoveryTask
@@ -245,26 +245,24 @@ class Run:
 
     def _train_on_workers(self, lesson: Lesson, shares: list[list[Any]]) -> dict[str, Any]:
         train, torch_train = (load_extra(name, "Training on Ray") for name in ("ray.train", "ray.train.torch"))
-        # What Ray Train itself writes is of no use afterwards.
-        kept = lesson.checkpoints.folder / ".ray"
         resources = {"CPU": 1.0} | ({"GPU": 1.0} if self.use_gpu else {})
-        trainer = torch_train.TorchTrainer(
-            _train_on_worker,
-            train_loop_config={"lesson": self.ray.put(lesson), "shares": shares},
-            torch_config=torch_train.TorchConfig(backend="nccl" if self.use_gpu else "gloo"),
-            scaling_config=train.ScalingConfig(
-                num_workers=self.n_workers, use_gpu=self.use_gpu, resources_per_worker=resources
-            ),
-            run_config=train.RunConfig(
-                storage_path=str(kept), failure_config=train.FailureConfig(max_failures=self.max_failures)
-            ),
-        )
-        try:
-            result: dict[str, Any] = trainer.fit().return_value
-        except train.TrainingFailedError as error:
-            raise _failure(error, lesson.checkpoints.folder) from error
-        finally:
-            shutil.rmtree(kept, ignore_errors=True)
+        # What Ray Train itself writes is of no use afterwards.
+        with staging(lesson.checkpoints.folder) as kept:
+            trainer = torch_train.TorchTrainer(
+                _train_on_worker,
+                train_loop_config={"lesson": self.ray.put(lesson), "shares": shares},
+                torch_config=torch_train.TorchConfig(backend="nccl" if self.use_gpu else "gloo"),
+                scaling_config=train.ScalingConfig(
+                    num_workers=self.n_workers, use_gpu=self.use_gpu, resources_per_worker=resources
+                ),
+                run_config=train.RunConfig(
+                    storage_path=str(kept.new), failure_config=train.FailureConfig(max_failures=self.max_failures)
+                ),
+            )
+            try:
+                result: dict[str, Any] = trainer.fit().return_value
+            except train.TrainingFailedError as error:
+                raise _failure(error, lesson.checkpoints.folder) from error
         return result
 
 
