@@ -51,6 +51,21 @@ def test_many_classes_are_told_by_those_that_got_most(folder: Path, capsys: pyte
     assert "and 16 more classes" in " ".join(printed.split())
 
 
+@pytest.mark.parametrize("width", [80, 120, 300])
+def test_names_of_true_classes_are_readable_whatever_their_length(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    names = [f"a-class-with-a-long-name-{letter}" for letter in "abcdefgh"]
+    confusion = Confusion.of(names * 2, [*names, *reversed(names)], names)
+    _print_confusion(confusion, Output())
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    for name in names:
+        assert sum(line.startswith(f" {name} ") for line in lines) == 1
+    assert (" ".join(names) in " ".join(" ".join(lines).split())) == (width == 300)  # side by side where there is room
+
+
 def test_a_table_of_known_classes_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tables.write(folder / "truth.csv", [row for row in tables.rows() if row[-1]])
     assert run(["evaluate", "model.newfound", "truth.csv", "--target", TARGET]) == 0

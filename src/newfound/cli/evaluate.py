@@ -25,7 +25,6 @@ from newfound.errors import InputError
 
 _SCORES = ("acc", "bacc", "nmi", "ari")
 _TOTALS = ("true class", "rows")
-_MOST_COLUMNS = 8  # found classes that a terminal has room for side by side
 _MOST_TOLD = 4
 
 
@@ -153,14 +152,15 @@ def _print_matching(matching: Mapping[str, str | None], confusion: Confusion, ou
 
 
 def _print_confusion(confusion: Confusion, output: Output) -> None:
-    """Print how many rows of each true class got each class; of many classes, those that got most of them."""
+    """Print how many rows of each true class got each class; where these have no room side by side, the largest."""
     output.say("Rows of each true class, by the class they got:")
-    if len(confusion.found) <= _MOST_COLUMNS and not set(confusion.found) & set(_TOTALS):
-        lines = [
-            (name, f"{sum(row):,}", *(f"{n:,}" if n else "." for n in row))
-            for name, row in zip(confusion.true, confusion.rows, strict=True)
-        ]
-        output.table((*_TOTALS, *confusion.found), lines, numbers=("rows", *confusion.found))
+    lines: list[tuple[str, ...]] = [
+        (name, f"{sum(row):,}", *(f"{n:,}" if n else "." for n in row))
+        for name, row in zip(confusion.true, confusion.rows, strict=True)
+    ]
+    headings = (*_TOTALS, *confusion.found)
+    if len(set(headings)) == len(headings) and output.has_room(headings, lines):
+        output.table(headings, lines, numbers=headings[1:])
         return
     lines = []
     for name, row in zip(confusion.true, confusion.rows, strict=True):

@@ -24,6 +24,8 @@ from newfound.plain import printable, printable_json
 
 _BEGINNING = re.compile(r"\s*(?:- |\S+\s{2,})?")  # of a bullet, or the first column of a list
 
+_BETWEEN = 3  # columns of the terminal between two of a table
+
 
 class Output:
     """Collects what a command has to say, and says it in the way that was asked for.
@@ -85,6 +87,16 @@ class Output:
         with console.capture() as capture:
             console.print(table)
         typer.echo("\n".join(line.rstrip() for line in capture.get().strip("\n").split("\n")))
+
+    def has_room(self, headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> bool:
+        """Whether a table is no wider than the terminal, so that no cell is folded or cut."""
+        from rich.cells import cell_len
+        from rich.console import Console
+
+        widths = (
+            max(cell_len(printable(str(cell))) for cell in column) for column in zip(headings, *rows, strict=True)
+        )
+        return sum(width + _BETWEEN for width in widths) <= Console().width
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Print the result for programs."""
