@@ -49,6 +49,34 @@ def test_rows_to_label(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "reason" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("own", [["label"], ["row"], ["row", "label"], ["label", "newfound_label"], ["Label"]])
+@pytest.mark.parametrize("target", [None, "label"])
+def test_update_reads_what_suggest_wrote_whatever_columns_the_table_has(
+    folder: Path, own: list[str], target: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = [[*(f"{name} {i}" for name in own), *row] for i, row in enumerate(tables.rows(seed=3))]
+    heading = [*own, *tables.HEADING]
+    if target in own:
+        for row in body[::2]:
+            row[own.index("label")] = ""
+    tables.write(folder / "batch.csv", body, heading)
+    asked = ["suggest", "model.newfound", "batch.csv", "-n", "4", "--json", "--out", "ask.csv"]
+    assert run(asked + (["--target", "label"] if target in own else [])) == 0
+    told = json.loads(capsys.readouterr().out)
+    names, rows = tables.read(folder / "ask.csv")
+    assert names[1:-1] == heading
+    assert [row[1:-1] for row in rows] == [[str(cell) for cell in body[row - 1]] for row in told["rows"]]
+    assert [row[0] for row in rows] == [str(row) for row in told["rows"]]
+    assert told["label_column"] == names[-1]
+    assert len(set(names)) == len(names)
+    for row in rows:
+        row[-1] = "gnu"
+    tables.write(folder / "answered.csv", rows, names)
+    given = ["update", "model.newfound", "answered.csv", "--target", names[-1], "--out", "next.newfound"]
+    assert run(given) == 0, capsys.readouterr().err
+    assert "gnu" in load(folder / "next.newfound").classes_.tolist()
+
+
 @pytest.mark.parametrize("number", ["0", "-1"])
 def test_a_number_of_rows_that_cannot_be(folder: Path, number: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["suggest", "model.newfound", "table.csv", "--number", number]) == 2

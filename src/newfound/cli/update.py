@@ -101,7 +101,12 @@ def suggest(
     unlabelled: UnlabelledOption = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write these rows as CSV, with an empty column label."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Write these rows as CSV, with an empty column label for `update --target`.",
+        ),
     ] = None,
     merges: Annotated[bool, typer.Option("--merges", help="Say, too, which novel classes may be one.")] = False,
     delimiter: DelimiterOption = None,
@@ -159,8 +164,9 @@ def suggest(
                 output.say(f"  {pair['first']} and {pair['second']} (overlap {pair['overlap']:.2f})")
         facts["merges"] = pairs.to_dict()
     if out is not None:
-        _write_rows(out, file, chosen.rows.tolist(), force)
-        output.say(f"Rows to label written to {out}")
+        column = _write_rows(out, file, chosen.rows.tolist(), force, output)
+        facts["label_column"] = column
+        output.say(f"Rows to label written to {out}; labels go into the column {column}")
     output.finish(facts)
 
 
@@ -212,10 +218,14 @@ def _note(record: dict[str, Any]) -> str:
     return "" if record["nearest"] is None else f"nearest to {record['nearest']}"
 
 
-def _write_rows(out: Path, file: TableFile, rows: list[int], force: bool) -> None:
+def _write_rows(out: Path, file: TableFile, rows: list[int], force: bool, output: Output) -> str:
+    """Write rows of a table, with their numbers and a column for labels; returns what that is called."""
+    from newfound.runs.labelling import names_beside
     from newfound.tables.files.writing import encoding_of, write_rows
 
     texts = list(file.text_rows())
-    lines = [["row", *file.names, "label"], *([str(row + 1), *texts[row], ""] for row in rows)]
+    number, label = names_beside(file.names, ("row", "label"), output.note)
+    lines = [[number, *file.names, label], *([str(row + 1), *texts[row], ""] for row in rows)]
     with new_file(out, force=force) as fresh, fresh.open("w", encoding=encoding_of(file, ()), newline="") as stream:
         write_rows(stream, lines, file.delimiter)
+    return label
