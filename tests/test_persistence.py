@@ -32,6 +32,7 @@ from newfound.errors import InputError, ModelFileError
 from newfound.learning import student
 from newfound.records import Records
 from newfound.registry import BUILT_IN
+from newfound.reporting import render, report_facts
 from tests.discoverers.conftest import keep_few_candidates
 from tests.golden.make import CHANGED, DISCOVERERS, FOLDER, MIXED, tiny_table
 
@@ -269,6 +270,22 @@ def test_facts_come_back(tmp_path: Path) -> None:
     assert loaded.weaknesses_ == model.weaknesses_ != []
     model.leaderboard_[0]["score"] = float("inf")  # what JSON does not know
     assert round_trip(model, X, tmp_path).leaderboard_[0]["score"] == float("inf")
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_loaded_model_says_how_many_classes_there_may_be(tmp_path: Path, labelled: bool) -> None:
+    """As the fitted one does, in its report as well; the in-context network counts, or else criteria."""
+    X, y = numbers()
+    if not labelled:
+        y = [None] * len(X)
+    model = nf.KMeansDiscoverer(random_state=0).fit(X, y)
+    loaded = round_trip(model, X, tmp_path)
+    assert loaded.n_classes_estimate_ == model.n_classes_estimate_
+    assert repr(loaded.n_classes_estimate_.curve) == repr(model.n_classes_estimate_.curve)
+    facts = [report_facts(one, X, y, random_state=0) for one in (model, loaded)]
+    assert facts[0] == facts[1]
+    assert facts[1]["n_classes"]["n_classes"] == model.n_novel_classes_
+    assert "How many classes" in render(facts[1])
 
 
 def test_facts_in_the_header(mixed: dict[str, Any]) -> None:
@@ -795,6 +812,10 @@ ANY_MODEL: list[tuple[str, Change, str]] = [
     ("fewer novel classes", put("novel_classes", {"kind": "str", "values": ["novel_0"]}), "lead to 2 novel classes"),
     ("huge class", put("known_classes", {"kind": "int", "values": [10**30]}), "64-bit"),
     ("history of texts", put("history", ["x"]), "list of dicts"),
+    ("count of nothing", put_fact("count", []), "the count must be"),
+    ("count beyond", put_fact("count", [{"n_classes": 5, "low": 1, "high": 2}]), "within its interval"),
+    ("count of text", put_fact("count", [{"n_classes": "5", "low": 1, "high": 7}]), "n_classes"),
+    ("count alone", put_fact("count", [{"n_classes": 2, "low": 1, "high": 2}]), "the curve of the count"),
     ("facts unknown", put_fact("more", ["x"]), "'more', which does not belong"),
     ("weaknesses of numbers", put_fact("weaknesses", [1]), "weaknesses must be a list of texts"),
     ("facts of a number", put_fact("more", 3), "dict of lists"),

@@ -332,6 +332,8 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
             found["routing"] = routing_to_facts(self.unlabelled_, self.unlabelled_reason_, self.known_share_)
         if self.batches_:
             found["batches"] = self.batches_
+        if hasattr(self, "n_classes_estimate_"):
+            found |= self.n_classes_estimate_.to_facts()
         return found
 
     def _restore_facts(self, facts: Mapping[str, list[Any]]) -> None:
@@ -343,6 +345,8 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         self.batches_ = check_records(facts.get("batches", []))
         if "routing" in facts:
             self.unlabelled_, self.unlabelled_reason_, self.known_share_ = routing_from_facts(facts["routing"])
+        if "count" in facts:  # older files have none
+            self.n_classes_estimate_ = NClassesEstimate.from_facts(facts)
         routed = getattr(self, "unlabelled_", "novel") == "mixed" and self._updated is None
         if routed != (self._forest is not None):
             raise ModelFileError(

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from newfound.deadline import NEVER, Deadline
-from newfound.errors import InputError
+from newfound.errors import InputError, ModelFileError
 from newfound.learning.machine import one_thread
 from newfound.markup import Html, inline, tag
 from newfound.parameters import check_integer, pick_generator
@@ -30,6 +30,7 @@ from newfound.selection.one_class import Rehearsals, doubts_of_one, most_for_one
 from newfound.selection.parting import parting_column
 from newfound.selection.source_columns import SourceColumns
 from newfound.tables import TableEncoder, as_table, read_labels
+from newfound.tables.state import Entries
 from newfound.tables.task import DiscoveryTask
 
 Codes = NDArray[np.int64]
@@ -115,6 +116,44 @@ class NClassesEstimate:
     curve: Records
     criteria: Records
     doubts: tuple[str, ...] = ()
+
+    def to_facts(self) -> dict[str, list[Any]]:
+        """Return the estimate as facts for the model file: lists of texts, or of dicts of numbers and texts."""
+        low, high = self.interval
+        return {
+            "count": [{"n_classes": self.n_classes, "low": low, "high": high}],
+            "count_curve": list(self.curve),
+            "count_criteria": list(self.criteria),
+            "count_doubts": list(self.doubts),
+        }
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, list[Any]]) -> NClassesEstimate:
+        """Read `to_facts`; ModelFileError for facts that make no sense."""
+        count, curve, criteria, doubts = (
+            facts.get(f"count{part}", []) for part in ("", "_curve", "_criteria", "_doubts")
+        )
+        named = Entries(count[0] if len(count) == 1 else None, "the count")
+        found, low, high = (named.get(name, int) for name in ("n_classes", "low", "high"))
+        if not 0 <= low <= found <= high or len(count[0]) != 3:
+            raise ModelFileError("the count must be a number of classes within its interval.")
+        names = [Entries(row, "a criterion of the count").get("criterion", str) for row in criteria]
+        if not all(isinstance(row["n_classes"], int) and row["weight"] >= 0 and len(row) == 3 for row in criteria):
+            raise ModelFileError("each criterion of the count must have a number of classes and a weight.")
+        keys = {"k", "combined", *names}
+        if not curve or not all(isinstance(point, dict) and point.keys() == keys for point in curve):
+            raise ModelFileError(f"the curve of the count must have dicts of {', '.join(sorted(keys))}.")
+        numbers = np.array([[point[key] for key in keys] for point in curve], dtype=np.float64)
+        shares = [point["combined"] for point in curve]
+        if (
+            numbers.ndim != 2
+            or not all(isinstance(point["k"], int) for point in curve)
+            or not 0 <= min(shares) <= max(shares) <= 1
+        ):
+            raise ModelFileError("the curve of the count must have numbers of classes, and probabilities from 0 to 1.")
+        if not all(isinstance(doubt, str) for doubt in doubts):
+            raise ModelFileError("the doubts of the count must be texts.")
+        return cls(found, (low, high), Records(curve), Records(criteria), tuple(doubts))
 
     def plot(self, path: str | PathLike[str] | None = None) -> Any:
         """Draw the probability of each number of classes, and the criteria behind it.
