@@ -87,6 +87,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
 
     _search_space: ClassVar[Mapping[str, Space]] = ENCODINGS
     _most_known: ClassVar[int | None] = None  # known classes that it can take, where there is a limit
+    _looks: ClassVar[bool] = False  # whether it goes by the in-context network, and needs no router beside it
 
     n_novel_classes: int | Literal["auto"]
     # Constructor parameters that a discoverer need not have.
@@ -348,7 +349,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         if "count" in facts:  # older files have none
             self.n_classes_estimate_ = NClassesEstimate.from_facts(facts)
         routed = getattr(self, "unlabelled_", "novel") == "mixed" and self._updated is None
-        if routed != (self._forest is not None):
+        if routed != (self._forest is not None) and not self._looks:
             raise ModelFileError(
                 "it must hold a router's forest where known and novel rows were mixed, and only there."
             )
@@ -384,7 +385,8 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
 
     def _conclude(self, prepared: Preparation, discovery: Discovery) -> Self:
         """Take over what was found, all at once."""
-        labels, n_novel = prepared.labels, prepared.task.n_novel
+        labels = prepared.labels if discovery.labels is None else discovery.labels
+        n_novel = prepared.task.n_novel
         n_empty = n_novel - len(np.unique(discovery.found))
         if n_empty:
             warn_user(
@@ -413,10 +415,11 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         self.labels_ = self.classes_[labels.codes_with(discovery.found)]
         if discovery.member_found is not None:
             self.member_labels_ = self.classes_[labels.codes_with(discovery.member_found)]
-        self.temperature_ = discovery.temperature if prepared.routed is None else prepared.routed.temperature
+        self._forest = None if self._looks else prepared.forest
+        routed = prepared.routed if self._forest is not None else None
+        self.temperature_ = discovery.temperature if routed is None else routed.temperature
         self.history_ = discovery.history
         self._state = discovery.state
-        self._forest = prepared.forest
         if prepared.routing is not None:
             self.unlabelled_, self.unlabelled_reason_ = prepared.routing.unlabelled, prepared.routing.reason
             self.known_share_ = prepared.routing.known_share
@@ -425,7 +428,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         for name, fact in discovery.facts.items():
             setattr(self, name, fact)
         self.weaknesses_ = weaknesses
-        self._remember(prepared.task, discovery.found)
+        self._remember(prepared.whole, labels.codes_with(discovery.found))
         return self
 
     def _forget(self) -> None:
@@ -458,7 +461,7 @@ class BaseDiscoverer(Living, NotebookDisplay, ClassNamePrefixFeaturesOutMixin, T
         """Say why there is no novel class, and what to do about it."""
         if self._n_found:
             return "all were merged with known classes. Fit again"
-        if self._forest is not None:
+        if getattr(self, "unlabelled_", "novel") == "mixed":
             return "all unlabelled rows were taken for known classes. Fit with unlabelled='novel' if they are not"
         return "fit saw no unlabelled rows. Fit with some labels missing (-1, None or NaN)"
 

@@ -61,7 +61,7 @@ def _classes(model: Any) -> Records:
             "share": share_text(rows / len(model.labels_)),
         }
         if agreement is not None:
-            record["agreement of the best candidates"] = share_text(float(agreement[i]))
+            record["agreement of other looks"] = share_text(float(agreement[i]))
         records.append(record)
     return records
 

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.tables.labels import Labels
+
 Arrays = dict[str, NDArray[Any]]
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,6 +51,9 @@ class Discovery:
         Losses of each epoch, where there was training.
     member_found : ndarray of shape (n_members, n_unlabelled), int64, or None
         Novel class of each unlabelled row according to each member alone.
+    labels : Labels or None
+        Where the discoverer itself says which unlabelled rows are of known classes: these have theirs, and ``found`` is
+        about the others.
     facts : dict
         Further fitted attributes of the discoverer, by their names.
     """
@@ -58,4 +63,5 @@ class Discovery:
     temperature: float = 1.0
     history: list[dict[str, Any]] = field(default_factory=list)
     member_found: Codes | None = None
+    labels: Labels | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -17,13 +17,14 @@ from newfound.discoverers.curation import Curation, Split, Step
 from newfound.discoverers.fitted import Codes, FittedState, Floats
 from newfound.discoverers.flat import FlatState, first_counts
 from newfound.discoverers.memory import Memory
-from newfound.discoverers.placing import Placement, corrected, place_batch
+from newfound.discoverers.placing import FEWEST_ROWS, Placement, corrected, place_batch
 from newfound.discoverers.update import Update, first_records, later_records, tell
 from newfound.errors import InputError
 from newfound.learning.machine import threads_for_table
 from newfound.parameters import pick_generator
 from newfound.records import Records
 from newfound.routing import Forest
+from newfound.routing.batches import columns_beyond
 from newfound.routing.calibration import fit_temperature, rows_to_hold_out
 from newfound.tables import TableEncoder, all_classes, novel_class_names, read_labels
 from newfound.tables.labels import class_array
@@ -132,7 +133,10 @@ class Living(Curatable):
         expected = np.zeros((len(everything), naming.n_classes))
         expected[:, naming.places] = self._curated_proba(everything)
         kept_codes = corrected(kept, kept_codes, rows, naming.codes, expected[: len(rows)], len(naming.known))
-        placement = place_batch(kept, kept_codes, everything, codes, expected, rng)
+        layout = self.encoder_.layout_
+        beyond = columns_beyond(kept, rows, layout) if len(kept) and len(rows) >= FEWEST_ROWS else []
+        compared = [_without(some, beyond) for some in (kept, everything)]
+        placement = place_batch(compared[0], kept_codes, compared[1], codes, expected, layout, rng)
         new = novel_class_names(naming.known, len(placement.recognised), {*self._used_names}).tolist()
         novel = class_array([*self.novel_classes_.tolist(), *new], self.novel_classes_)
         classes = all_classes(naming.known, novel)
@@ -146,7 +150,8 @@ class Living(Curatable):
             (kept, kept_codes),
             (rows, placement.codes[: len(rows)]),
             self.batches_,
-            self.encoder_.layout_.names,
+            layout.names,
+            [layout.names[column] for column in beyond],
         )
         before = self.batches_ or first_records(self.classes_, self._codes_of(self.labels_))
         counts = (len(self.known_classes_), self.curation_.n_found)
@@ -173,12 +178,12 @@ class Living(Curatable):
     def _n_batches(self) -> int:
         return int(self.batches_[-1]["batch"]) if self.batches_ else 0
 
-    def _remember(self, task: DiscoveryTask, found: Codes) -> None:
-        """Keep some of the rows of a fit."""
-        codes = task.codes.copy()
-        codes[codes < 0] = task.n_known + found
+    def _remember(self, task: DiscoveryTask, codes: Codes) -> None:
+        """Keep some of the rows of a fit: those that had a label, and those of novel classes; codes (n,) as found."""
+        kept = (task.codes >= 0) | (codes >= task.n_known)
         # A seed of its own: what a fit draws does not depend on what is kept of it.
-        self._memory = Memory.of(task.rows, codes, task.n_known + task.n_novel, np.random.RandomState(0))
+        own = np.random.RandomState(0)
+        self._memory = Memory.of(task.rows[kept], codes[kept], task.n_known + task.n_novel, own)
         self._updated = None
         self.batches_ = Records()
 
@@ -235,6 +240,15 @@ class Living(Curatable):
         self._updated = None
         if first_counts(arrays, n_known) is not None:
             self._updated = FlatState.restore(arrays, self._state, n_columns, n_known, self.curation_.n_found)
+
+
+def _without(rows: Floats, columns: list[int]) -> Floats:
+    """Rows (n, d) that are all alike in some columns."""
+    if not columns:
+        return rows
+    alike = rows.copy()
+    alike[:, columns] = 0.0
+    return alike
 
 
 def _grown(

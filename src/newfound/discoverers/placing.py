@@ -11,8 +11,11 @@ from scipy.spatial.distance import cdist
 from newfound.clustering.centroids import centroid_proba, fit_centroids
 from newfound.clustering.whitening import WhitenedSpace
 from newfound.discoverers.fitted import Codes, Floats
+from newfound.incontext import ALL_NOVEL
+from newfound.incontext.look import look_at
 from newfound.routing.batches import apart, class_proba, novelty
-from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows
+from newfound.tables.layout import Layout
+from newfound.tables.task import DiscoveryTask
 
 FEWEST_ROWS = 20
 """A class has at least so many rows."""
@@ -47,7 +50,13 @@ class Placement:
 
 
 def place_batch(
-    kept: Floats, kept_codes: Codes, rows: Floats, codes: Codes, expected: Floats, rng: np.random.RandomState
+    kept: Floats,
+    kept_codes: Codes,
+    rows: Floats,
+    codes: Codes,
+    expected: Floats,
+    layout: Layout,
+    rng: np.random.RandomState,
 ) -> Placement:
     """Place the rows of a batch.
 
@@ -63,6 +72,8 @@ def place_batch(
         Classes of the rows that have a label, -1 elsewhere.
     expected : ndarray of shape (n, n_classes)
         What the discoverer predicts for these rows, for batches that are too small to say more.
+    layout : Layout
+        What the columns stand for.
     rng : RandomState
 
     Returns
@@ -84,7 +95,7 @@ def place_batch(
         proba[some, : told[1].max() + 1], novel[some], away[some] = _judged(*told, rows[some], rng)
     placed[free] = proba[free].argmax(axis=1)
     odd = np.flatnonzero(novel + away > 2 * _ODD)
-    found = _search(*told, rows[odd], (novel + away)[odd] / 2, rng)
+    found = _search(*told, rows[odd], (novel + away)[odd] / 2, layout, rng)
     first_named = labelled & ~np.isin(codes, kept_codes)
     odd, found = _named(odd, found, rows, np.flatnonzero(first_named), codes, kept, placed)
     # Rows that make no class and lie among earlier ones are of the class of these.
@@ -123,12 +134,15 @@ class _Found:
     recognised: Floats
 
 
-def _search(kept: Floats, codes: Codes, odd: Floats, away: Floats, rng: np.random.RandomState) -> _Found:
+def _search(
+    kept: Floats, codes: Codes, odd: Floats, away: Floats, layout: Layout, rng: np.random.RandomState
+) -> _Found:
     """Look for further classes among odd rows (n, d), which lie apart with probabilities (n,)."""
     if len(odd) < FEWEST_ROWS:
         return _Found(np.full(len(odd), -1), np.zeros(0))
     both, known = np.concatenate([kept, odd]), np.append(codes, np.full(len(odd), -1))
-    n_clumps = _n_clumps(estimate_from_rows(both, known, rng), len(odd) // FEWEST_ROWS)
+    task = DiscoveryTask(both, known, int(codes.max()) + 1, 0, layout)
+    n_clumps = _n_clumps(task, len(odd) // FEWEST_ROWS, rng)
     latent = WhitenedSpace.learn(both, known, _RIDGE).place(odd)
     centroids, variance = fit_centroids(latent, np.full(len(odd), -1), n_clumps, _N_INIT, rng)
     clumps = centroid_proba(latent, centroids, variance).argmax(axis=1)
@@ -172,9 +186,12 @@ def _named(
     return odd[left], _Found(number[found.codes[left]], found.recognised[unnamed])
 
 
-def _n_clumps(estimate: NClassesEstimate, most: int) -> int:
-    """Return how many further classes the rows speak for, at a price for each instead of the prior of a whole table."""
-    evidence = [np.log(max(point["combined"], _LEAST)) - point["prior"] for point in estimate.curve[: max(1, most)]]
+def _n_clumps(task: DiscoveryTask, most: int, rng: np.random.RandomState) -> int:
+    """Ask the in-context network how many further classes the unlabelled rows hold, up to so many."""
+    seen = look_at(task, rng, unlabelled=ALL_NOVEL, n_views=1)
+    if seen is None:
+        return 1
+    evidence = np.log(seen.n_novel[1 : max(1, most) + 1] + _LEAST)
     return int(np.argmax(evidence - _PRICE * np.arange(len(evidence)))) + 1
 
 

@@ -16,8 +16,12 @@ from newfound.counting import counted
 from newfound.deadline import Deadline
 from newfound.discoverers.parameters import pick_device
 from newfound.errors import LABELS, TABLE, InputError, Message, Parameter, warn_user
+from newfound.incontext import ALL_NOVEL, MIXED, UNKNOWN
+from newfound.incontext.context import MAX_CLASSES
+from newfound.incontext.look import N_VIEWS, Look, look_at
 from newfound.learning.checkpoints import Checkpoints
 from newfound.parameters import pick_generator
+from newfound.progress import ProgressBar
 from newfound.registry import needs_known_classes, registered
 from newfound.routing import Forest, Routing, route
 from newfound.selection.n_classes import NClassesEstimate, estimate_from_task
@@ -28,7 +32,8 @@ from newfound.tables.cells import missing_mask
 from newfound.tables.streams import Summary
 from newfound.tables.task import DiscoveryTask
 
-_TIME_FOR_ROUTING, _TIME_FOR_COUNTING = 0.25, 0.15  # shares of the time that is left
+_TIME_FOR_LOOK, _TIME_FOR_ROUTING, _TIME_FOR_COUNTING = 0.3, 0.3, 0.15  # shares of the time that is left
+_SAID: dict[str, int] = {"novel": ALL_NOVEL, "mixed": MIXED, "auto": UNKNOWN}  # of the unlabelled rows to the network
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +50,10 @@ class Preparation:
         Names for the novel classes.
     task : DiscoveryTask
         The rows that came with a label, and those in which novel classes are sought.
+    whole : DiscoveryTask
+        All rows.
+    look : Look or None
+        What the in-context network says of the rows of the task; None where it was not asked.
     routing : Routing or None
         What the router says of the unlabelled rows, where it was asked.
     estimate : NClassesEstimate or None
@@ -67,6 +76,8 @@ class Preparation:
     labels: Labels
     novel_classes: NDArray[Any]
     task: DiscoveryTask
+    whole: DiscoveryTask
+    look: Look | None
     routing: Routing | None
     estimate: NClassesEstimate | None
     rng: np.random.RandomState
@@ -120,24 +131,59 @@ def prepare(
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, encoder.layout_)
     columns = SourceColumns.of(encoder)
     separating = separating_column(columns, rows, labels.codes)
-    routing = None
-    if discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any():
-        routing = route(task, discoverer.unlabelled, rng, deadline.part(_TIME_FOR_ROUTING))
+    whole, look, routing = task, None, None
+    routes = bool(discoverer.unlabelled != "novel" and labels.n_known and labels.unlabelled.any())
+    looks = labels.unlabelled.any() and (routes or discoverer.n_novel_classes == "auto" or discoverer._looks)
+    # Drawn only where it is used, so that fits without a look follow their seed alone.
+    own = pick_generator(_seed_of_the_look(discoverer.random_state, rng)) if looks else rng
+    # With more known classes than the network takes, it is asked once their unlabelled rows are out.
+    at_once = labels.n_known <= MAX_CLASSES
+    if looks and at_once:
+        look = _shown(discoverer, task, own, deadline)
+    if routes:
+        routing = route(task, look, discoverer.unlabelled, rng, deadline.part(_TIME_FOR_ROUTING))
         if routing.unlabelled == "mixed":
-            calibrate = False  # the router's probabilities are calibrated already
-            labels, task = _routed(labels, task, routing)
+            labels, kept = _routed(labels, routing.whole_proba(task, exact=discoverer._looks), routing)
+            task, look = task.take(kept), None if look is None else look.of(kept)
+            calibrate = calibrate and discoverer._looks  # the router's probabilities are calibrated already
+    if looks and not at_once and labels.unlabelled.any():
+        look = _shown(discoverer, task, own, deadline)
     estimate, n_novel = None, 0
     if labels.unlabelled.any():
         if discoverer.n_novel_classes == "auto":
-            seed = _seed_of_the_estimate(discoverer.random_state, rng)
-            until, device = deadline.part(_TIME_FOR_COUNTING), pick_device(getattr(discoverer, "device", "cpu"))
-            estimate = estimate_from_task(task, seed, columns=columns, deadline=until, device=device)
+            until = deadline.part(_TIME_FOR_COUNTING)
+            estimate = estimate_from_task(task, look, own, columns=columns, deadline=until)
         n_novel = _within_reach(discoverer.n_novel_classes if estimate is None else estimate.n_classes, labels)
     names = novel_class_names(labels.known_classes, n_novel)
-    task = replace(task, n_novel=n_novel)
     return Preparation(
-        encoder, labels, names, task, routing, estimate, rng, calibrate, deadline, separating, checkpoints, stream
+        encoder,
+        labels,
+        names,
+        replace(task, n_novel=n_novel),
+        replace(whole, n_novel=n_novel),
+        look,
+        routing,
+        estimate,
+        rng,
+        calibrate,
+        deadline,
+        separating,
+        checkpoints,
+        stream,
     )
+
+
+def _shown(discoverer: Any, task: DiscoveryTask, rng: np.random.RandomState, deadline: Deadline) -> Look | None:
+    """Show a task to the in-context network, as a discoverer's parameters say."""
+    with ProgressBar(1, shown=discoverer._looks and discoverer.verbose > 0, start="looking at the table"):
+        return look_at(
+            task,
+            rng,
+            unlabelled=_SAID[discoverer.unlabelled],
+            n_views=getattr(discoverer, "n_views", N_VIEWS),
+            seconds=deadline.part(_TIME_FOR_LOOK).room,
+            device=pick_device(getattr(discoverer, "device", "cpu")),
+        )
 
 
 def run_facts(discoverer: Any, rows: NDArray[np.float64], labels: Labels, calibrate: bool) -> dict[str, Any]:
@@ -185,11 +231,9 @@ def _all_rows(n: int) -> str:
     return "the only unlabelled row was" if n == 1 else f"all {n:,} unlabelled rows were"
 
 
-def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labels, DiscoveryTask]:
-    """Give unlabelled rows of known classes theirs, and leave them out of the task."""
+def _routed(labels: Labels, proba: NDArray[np.float64], routing: Routing) -> tuple[Labels, NDArray[np.intp]]:
+    """Give unlabelled rows of known classes theirs; also return the numbers of the rows that are left."""
     unlabelled = np.flatnonzero(labels.unlabelled)
-    # As the forest will predict them, so that labels_ and predict agree.
-    proba = routing.forest.proba(task.unlabelled_rows)
     is_known = proba[:, -1] <= 0.5 if routing.is_novel.any() else np.ones(len(proba), dtype=bool)
     known = unlabelled[is_known]
     if len(known) == len(unlabelled):
@@ -203,7 +247,7 @@ def _routed(labels: Labels, task: DiscoveryTask, routing: Routing) -> tuple[Labe
         )
     codes = labels.codes.copy()
     codes[known] = proba[is_known, :-1].argmax(axis=1)
-    return replace(labels, codes=codes), task.take(np.setdiff1d(np.arange(len(codes)), known))
+    return replace(labels, codes=codes), np.setdiff1d(np.arange(len(codes)), known)
 
 
 def _within_reach(n_novel: Any, labels: Labels) -> int:
@@ -223,7 +267,7 @@ def _within_reach(n_novel: Any, labels: Labels) -> int:
     return int(min(n_novel, n_rows))
 
 
-def _seed_of_the_estimate(random_state: Any, rng: np.random.RandomState) -> Any:
+def _seed_of_the_look(random_state: Any, rng: np.random.RandomState) -> Any:
     """Return the seed itself where there is one, so that `estimate_n_novel_classes` with it gives the same answer."""
     drawn = int(rng.randint(2**31 - 1))  # in any case: what is drawn next does not depend on how the seed was given
     return random_state if isinstance(random_state, Integral) else drawn

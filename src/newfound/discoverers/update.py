@@ -56,6 +56,8 @@ class Update:
         Classes without a row in this batch, each with the number of batches for which that has been so.
     share_unexplained : float
         Share of the batch that fits no class, and in which no class was found.
+    doubts : tuple of str
+        Reasons to doubt the result, in words: columns in which the batch as a whole lies beyond what was seen before.
     """
 
     batch: int
@@ -65,6 +67,7 @@ class Update:
     drifting: list[Any]
     absent: dict[Any, int]
     share_unexplained: float
+    doubts: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -84,6 +87,7 @@ class Update:
             "drifting": list(self.drifting),
             "absent": [{"class": name, "batches": batches} for name, batches in self.absent.items()],
             "share_unexplained": self.share_unexplained,
+            "doubts": list(self.doubts),
         }
 
     def __repr__(self) -> str:
@@ -94,10 +98,11 @@ class Update:
         )
 
     def __str__(self) -> str:
-        return f"{self._headline()}\n{self.classes}"
+        return "\n".join([self._headline(), *self.doubts, str(self.classes)])
 
     def _repr_html_(self) -> Html:
-        return inline(tag("p", self._headline()), self.classes._repr_html_())
+        doubts = (tag("p", doubt, class_="doubt") for doubt in self.doubts)
+        return inline(tag("p", self._headline()), *doubts, self.classes._repr_html_())
 
     def _headline(self) -> str:
         n_new = len(self.new_classes)
@@ -114,6 +119,7 @@ def tell(
     placed: tuple[Floats, Codes],
     earlier: Records,
     columns: Sequence[str],
+    beyond: Sequence[str] = (),
 ) -> Update:
     """Say what became of the classes in a batch.
 
@@ -132,6 +138,8 @@ def tell(
         ``batches_`` so far.
     columns : sequence of str, of length d
         Names of the encoded columns.
+    beyond : sequence of str
+        Those in which the batch as a whole lies beyond what was seen before.
     """
     rows, codes = placed
     absent = {record["class"]: record["absent"] for record in _last(earlier)}
@@ -168,6 +176,11 @@ def tell(
         [record["class"] for record in records if record["note"] == "drifts"],
         {record["class"]: record["absent"] for record in records if record["absent"]},
         float((codes < 0).mean()),
+        tuple(
+            f"In column {name!r} nearly all rows lie beyond what was seen before, as in a later period. New classes "
+            "were sought without it; what the model says of such rows is a guess."
+            for name in beyond
+        ),
     )
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from newfound.counting import share_text
+from newfound.counting import counted, share_text
 from newfound.discoverers.fitted import Codes, Discovery, Floats
 from newfound.discoverers.preparation import Preparation
-from newfound.selection.judgement import doubts_of_the_numbers
+from newfound.selection.n_classes import NClassesEstimate
 
 LOW_STABILITY = 0.6  # overlap of a class with that of the members, or of other samples, below which they disagree
+_FEW_ROWS = 10  # unlabelled rows for each novel class
+_WIDE = 1.0  # width of the interval for the number of classes, as a share of the number, from which on it is doubtful
 _MANY = 0.05  # share of the unlabelled rows that look like known classes from which on a reader should know
 _MOST_ROWS = 2_000  # unlabelled rows of which it is asked whether they look like known classes
 
@@ -66,6 +68,26 @@ def member_agreement(found: Codes, member_found: Codes, n_novel: int) -> Floats:
     both = (ours & theirs).sum(axis=2)
     overlap: Floats = np.where(either > 0, both / np.maximum(1, either), 1.0).mean(axis=0)
     return overlap
+
+
+def doubts_of_the_numbers(n_rows: int, n_novel: int, estimate: NClassesEstimate | None) -> Iterator[str]:
+    """Say what speaks against so many novel classes among so many unlabelled rows.
+
+    Parameters
+    ----------
+    n_rows, n_novel : int
+        Unlabelled rows, and novel classes among them.
+    estimate : NClassesEstimate or None
+        Where the number of novel classes was estimated.
+    """
+    if n_rows < _FEW_ROWS * n_novel:
+        rows, classes = counted(n_rows, "unlabelled row"), counted(n_novel, "novel class", "novel classes")
+        yield f"there {'is' if n_rows == 1 else 'are'} only {rows} for {classes}"
+    if estimate is not None:
+        yield from estimate.doubts
+        low, high = estimate.interval
+        if high - low > _WIDE * n_novel and n_novel > 1:  # its own doubts say so of one class
+            yield f"the number of novel classes is uncertain: from {low} to {high} are plausible"
 
 
 def _doubts_of_the_members(discovery: Discovery, n_novel: int) -> Iterator[str]:

@@ -7,10 +7,12 @@ table with the same vectors in another order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 ALL_NOVEL, MIXED, UNKNOWN = 0, 1, 2  # what is known about the unlabelled rows
@@ -53,6 +55,12 @@ class Context(_Tensors):
     missing: Tensor
     labels: Tensor
     unlabelled: Tensor
+
+    def rows(self, places: NDArray[np.intp]) -> Context:
+        """Return the same tables with some of their rows, given by their numbers."""
+        return replace(
+            self, values=self.values[:, places], missing=self.missing[:, places], labels=self.labels[:, places]
+        )
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier
 
 from newfound.routing.out_of_bag import out_of_bag, quietly
+from newfound.tables.layout import Layout
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -16,7 +17,27 @@ _N_TREES = 200
 _N_CLASS_TREES = 60  # for each fold
 _N_FOLDS = 5
 _LEAST_WEIGHT = 0.02  # of a kept row whose class is not in the batch at all
+_NEARLY_ALL = 0.9  # share of the rows of a batch
 _LEAST = 1e-3  # no row is more certain than that
+
+
+def columns_beyond(kept: Floats, rows: Floats, layout: Layout) -> list[int]:
+    """Columns of numbers or dates in which nearly all rows of a batch lie beyond all kept ones, as later dates do.
+
+    Parameters
+    ----------
+    kept : ndarray of shape (m, d)
+    rows : ndarray of shape (n, d)
+        The batch.
+    layout : Layout
+
+    Returns
+    -------
+    list of int
+        Encoded columns. What they say of a row is when or where it was collected, not of which class it is.
+    """
+    outside = ((rows < kept.min(axis=0)) | (rows > kept.max(axis=0))).mean(axis=0)
+    return np.flatnonzero((outside > _NEARLY_ALL) & ~layout.categorical).tolist()
 
 
 def class_proba(kept: Floats, codes: Codes, rows: Floats, rng: np.random.RandomState) -> tuple[Floats, Floats, Floats]:

@@ -10,10 +10,8 @@ from scipy.special import logit
 from sklearn.ensemble import ExtraTreesRegressor
 
 from newfound.deadline import NEVER, Deadline
-from newfound.incontext.context import MAX_CLASSES, UNKNOWN
-from newfound.incontext.look import Look, context_rows, look, seconds_for
+from newfound.incontext.look import Look
 from newfound.incontext.network import MAX_NOVEL
-from newfound.incontext.reading import context_of
 from newfound.learning.machine import in_parallel
 from newfound.routing.out_of_bag import out_of_bag, quietly
 from newfound.tables.sampling import sample_of_each
@@ -29,7 +27,7 @@ _MOST_ROWS = 5_000  # labelled, and as many unlabelled ones, from which forests 
 _LEAST = 0.003  # no probability is nearer to 0 or 1
 _MOST_TRIED = 100  # columns that are tried at each cut of the trees that spread what the network said
 _SECONDS = 1.2  # that all these trees take for few rows, on one slow core
-_TIME_FOR_TREES, _TIME_FOR_LOOK = 0.6, 0.6  # shares of the time that is left
+_TIME_FOR_TREES = 0.6  # share of the time that is left
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,8 @@ class Evidence:
         The forest in which a labelled row is a spy, that is, passes for unlabelled; -1 where a row is unlabelled. Only
         there it is judged as an unlabelled row of its class is: elsewhere the labelled rows lack one of their number.
     known : ndarray of shape (n, n_known)
-        Probabilities of the known classes, by trees of labelled rows that were grown without the row.
+        Probabilities of the known classes, by trees of labelled rows that were grown without the row; for unlabelled
+        rows that the in-context network has seen, the mean with what it says.
     novelty : ndarray of shape (n,)
         Logit of novelty that the in-context network gives the row; 0 where it was not asked.
     n_novel : ndarray of shape (41,)
@@ -64,16 +63,18 @@ class Evidence:
         return np.where(self.spy_in < 0, self.unlike.mean(axis=0), as_spies)
 
 
-def gather_evidence(task: DiscoveryTask, seed: int, deadline: Deadline = NEVER) -> Evidence:
+def gather_evidence(task: DiscoveryTask, seen: Look | None, seed: int, deadline: Deadline = NEVER) -> Evidence:
     """Gather the evidence of forests and of the in-context network.
 
     Parameters
     ----------
     task : DiscoveryTask
         With at least one known class, and at least one unlabelled row.
+    seen : Look or None
+        What the network says of the task; None where it was not asked.
     seed : int
     deadline : Deadline
-        The network is shown as much as there is time for, and nothing where there is too little.
+        Fewer trees are grown where there is little time.
 
     Returns
     -------
@@ -84,30 +85,26 @@ def gather_evidence(task: DiscoveryTask, seed: int, deadline: Deadline = NEVER) 
     some = sample_of_each(task.codes, _MOST_ROWS, rng)
     spy_in = _draw_spies(task.codes, rng)
     n_trees = int(np.clip(_N_TREES * _TIME_FOR_TREES * deadline.room / _SECONDS, _FEWEST_TREES, _N_TREES))
-    seen = context_rows(task, rng, seconds=_TIME_FOR_LOOK * deadline.room)
     forests: dict[int, Floats] = {}
-    looks: list[Look | None] = []
 
     def gather(part: slice) -> None:
         place = part.start
         if place < _N_FORESTS:
             own = n_trees // _N_FORESTS, seed + place
             forests[place] = _log_ratio(task.rows, task.codes, spy_in == place, some, *own)
-        elif place == _N_FORESTS:
-            forests[place] = _honest_proba(task.rows, task.codes, some[labelled[some]], n_trees, seed)
         else:
-            in_time = seconds_for(len(seen), task.layout) <= deadline.room
-            looks.append(_look(task, seen, seed) if in_time else None)
+            forests[place] = _honest_proba(task.rows, task.codes, some[labelled[some]], n_trees, seed)
 
-    with quietly():  # what takes longest is begun first: the look, and the forest of the known classes
-        in_parallel(gather, [slice(place, place + 1) for place in reversed(range(_N_FORESTS + 2))])
+    with quietly():  # what takes longest, the forest of the known classes, is begun first
+        in_parallel(gather, [slice(place, place + 1) for place in reversed(range(_N_FORESTS + 1))])
     unlike, known = np.stack([forests[place] for place in range(_N_FORESTS)]), forests[_N_FORESTS]
-    found = looks[0]
-    if found is None:
+    if seen is None:
         n_novel = np.full(MAX_NOVEL + 1, 1 / (MAX_NOVEL + 1))
         return Evidence(unlike, spy_in, known, np.zeros(len(task.rows)), n_novel)
-    novelty = _spread(task.rows, unlike.mean(axis=0), seen, found.novelty, seed)
-    return Evidence(unlike, spy_in, known, novelty, found.n_novel)
+    both = task.codes[seen.places] < 0  # labels tell the network the classes of the other rows
+    known[seen.places[both]] = (known[seen.places[both]] + seen.known[both]) / 2
+    novelty = _spread(task.rows, unlike.mean(axis=0), seen.places, seen.novelty, seed)
+    return Evidence(unlike, spy_in, known, novelty, seen.n_novel)
 
 
 def _draw_spies(codes: Codes, rng: np.random.RandomState) -> Codes:
@@ -146,13 +143,6 @@ def _honest_proba(rows: Floats, codes: Codes, grown_on: NDArray[np.intp], n_tree
     if len(rest):
         proba[np.ix_(rest, present)] = forest.predict_proba(rows[rest])
     return proba
-
-
-def _look(task: DiscoveryTask, seen: NDArray[np.intp], seed: int) -> Look | None:
-    """Show rows to the in-context network; None where there are too many known classes for it."""
-    if task.n_known > MAX_CLASSES:
-        return None
-    return look(context_of(task.rows[seen], task.layout, task.codes[seen], UNKNOWN), seed)
 
 
 def _spread(rows: Floats, unlike: Floats, seen: NDArray[np.intp], novelty: Floats, seed: int) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesRegressor
 
 from newfound.errors import ModelFileError
+from newfound.learning.machine import in_parallel
+from newfound.routing.out_of_bag import quietly
 from newfound.tables.state import checked_array, finite_floats
 
 Floats = NDArray[np.float64]
 
 _N_TREES = 100
+_SHARE_TRIED, _MOST_TRIED = 0.5, 100  # columns that are tried at a cut of trees that predict classes
 _MOST_LEAVES = 512  # of a tree, so that model files stay small
 _STEPS_AT_ONCE = 1 << 12  # pairs of a row and a tree that take a step down together
 _ROWS_IN_LEAF = 1  # on the rows it was grown on, a forest repeats its targets
@@ -68,9 +71,51 @@ class Forest:
             max_features="sqrt",
             random_state=seed,
         )
-        # A second column keeps sklearn's outputs two-dimensional where there is one class.
-        trees.fit(rows, np.hstack([targets, np.zeros((len(targets), 1))]), sample_weight=weights)
+        trees.fit(rows, _two_dimensional(targets), sample_weight=weights)
         return cls._of([tree.tree_ for tree in trees.estimators_], targets.shape[1])
+
+    @classmethod
+    def grow_and_judge(cls, rows: Floats, targets: Floats, seed: int) -> tuple[Self, Floats]:
+        """Grow trees on bootstrap samples of the rows, and judge each row by the trees that have not seen it.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d)
+        targets : ndarray of shape (n, n_classes)
+            Probabilities of the classes; each row sums to one.
+        seed : int
+
+        Returns
+        -------
+        forest : Forest
+        proba : ndarray of shape (n, n_classes)
+        """
+        halves: dict[int, ExtraTreesRegressor] = {}
+
+        def grow(part: slice) -> None:
+            half = ExtraTreesRegressor(
+                _N_TREES // 2,
+                max_features=cls.n_tried(rows.shape[1]),
+                bootstrap=True,
+                oob_score=_unscored,
+                random_state=seed + part.start,
+            )
+            halves[part.start] = half.fit(rows, _two_dimensional(targets))
+
+        with quietly():
+            in_parallel(grow, [slice(place, place + 1) for place in range(2)])
+        judged = np.mean([halves[place].oob_prediction_ for place in range(2)], axis=0)[:, :-1]
+        total = judged.sum(axis=1, keepdims=True)
+        # A row that all trees have seen, of which there is hardly one, gets the shares of the classes.
+        proba = np.where(total > 0, judged / np.maximum(total, np.finfo(float).tiny), targets.mean(axis=0))
+        return cls._of(
+            [tree.tree_ for place in range(2) for tree in halves[place].estimators_], targets.shape[1]
+        ), proba
+
+    @staticmethod
+    def n_tried(n_columns: int) -> int:
+        """Say how many of so many columns are tried at a cut of trees that predict classes."""
+        return n_columns if n_columns <= 2 else min(_MOST_TRIED, int(_SHARE_TRIED * n_columns))
 
     @classmethod
     def _of(cls, trees: list[Any], n_classes: int) -> Self:
@@ -82,12 +127,14 @@ class Forest:
             for tree, start in zip(trees, starts, strict=True)
         ]
         children = np.concatenate(pairs).astype(np.int32)
-        children[is_leaf, 0] = np.arange(is_leaf.sum())
         children[is_leaf, 1] = 0
         columns = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
         columns[is_leaf] = -1
         cuts = np.where(is_leaf, 0.0, np.concatenate([tree.threshold for tree in trees]))
         leaves = np.concatenate([tree.value[tree.children_left < 0, :n_classes, 0] for tree in trees])
+        # Most leaves are of one class: what they say is kept once.
+        leaves, shared = np.unique(leaves, axis=0, return_inverse=True)
+        children[is_leaf, 0] = shared.ravel()
         return cls(starts, columns, cuts, children, np.ascontiguousarray(leaves))
 
     @property
@@ -106,6 +153,10 @@ class Forest:
                 total += leaf
         mean: Floats = total / len(self.starts)
         return mean
+
+    def reordered(self, order: NDArray[np.int64]) -> Self:
+        """Return the same forest with its classes in another order."""
+        return replace(self, leaves=np.ascontiguousarray(self.leaves[:, order]))
 
     def _leaves_of(self, rows: NDArray[np.float32], starts: NDArray[np.int32]) -> NDArray[np.int32]:
         """Leaf of each row in the trees that begin at some nodes, shape (n_trees, n)."""
@@ -154,3 +205,13 @@ class Forest:
         if not good:
             raise ModelFileError(f"arrays {prefix!r} are no forest.")
         return cls(starts, columns, cuts, children, leaves)
+
+
+def _two_dimensional(targets: Floats) -> Floats:
+    """Add a column, so that scikit-learn's outputs have two dimensions where there is one class."""
+    return np.hstack([targets, np.zeros((len(targets), 1))])
+
+
+def _unscored(truth: Floats, predicted: Floats) -> float:
+    """Stand in for the score that scikit-learn computes where it judges rows out of bag."""
+    return 0.0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.deadline import NEVER, Deadline
+from newfound.incontext.look import Look
 from newfound.routing.calibration import fit_temperature
 from newfound.routing.evidence import gather_evidence
 from newfound.routing.forest import Forest
@@ -26,7 +27,6 @@ _FEWEST_ROWS = 400
 _FEWEST_OF_CLASS = 10
 # Seconds of one slow core, measured with 400 to 30,000 rows of 10 to 300 columns.
 _SECONDS, _SECONDS_A_ROW = 0.9, 1e-4  # of all forests; the second for each row and root of a column
-_TIME_FOR_FORESTS = 0.6  # share of the time; the network's look has the rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,14 @@ class Routing:
         """Predicts the columns of ``proba`` for any rows, new ones or those of the task."""
         return self.grow()
 
+    def whole_proba(self, task: DiscoveryTask, *, exact: bool) -> Floats:
+        """Return probabilities of all unlabelled rows of a task; (n_unlabelled, n_known + 1).
+
+        They are those of the forest, which predicts new rows, or exactly what was found, where all rows were looked at.
+        """
+        rows = task.unlabelled_rows
+        return self.proba if exact and len(self.proba) == len(rows) else self.forest.proba(rows)
+
     @property
     def is_novel(self) -> NDArray[np.bool_]:
         """Unlabelled rows that go on to discovery, shape (n_unlabelled,)."""
@@ -71,13 +79,17 @@ class Routing:
         return novel
 
 
-def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState, deadline: Deadline = NEVER) -> Routing:
+def route(
+    task: DiscoveryTask, seen: Look | None, mode: Mode, rng: np.random.RandomState, deadline: Deadline = NEVER
+) -> Routing:
     """Decide which unlabelled rows are of known classes.
 
     Parameters
     ----------
     task : DiscoveryTask
         With known classes and unlabelled rows.
+    seen : Look or None
+        What the in-context network says of the task; None where it was not asked.
     mode : {"novel", "mixed", "auto"}
         "auto" decides between the other two.
     rng : RandomState
@@ -89,8 +101,10 @@ def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState, deadline:
     Routing
     """
     seed = int(rng.randint(2**31 - 1))
-    task = _affordable(task, deadline, np.random.RandomState(seed))
-    evidence = gather_evidence(task, seed, deadline)
+    rows = _affordable(task, deadline, np.random.RandomState(seed))
+    if rows is not None:
+        task, seen = task.take(rows), None if seen is None else seen.of(rows)
+    evidence = gather_evidence(task, seen, seed, deadline)
     judgement = judge(evidence, task.codes)
     unlabelled, reason = _decide(mode, judgement)
     free = task.codes < 0
@@ -110,15 +124,14 @@ def route(task: DiscoveryTask, mode: Mode, rng: np.random.RandomState, deadline:
     )
 
 
-def _affordable(task: DiscoveryTask, deadline: Deadline, rng: np.random.RandomState) -> DiscoveryTask:
-    """Leave out rows for which there is no time, of every class as many as are left in."""
+def _affordable(task: DiscoveryTask, deadline: Deadline, rng: np.random.RandomState) -> NDArray[np.intp] | None:
+    """Draw rows where there is no time for all of them, of every class as many as are left in; None for all."""
     if not deadline.is_set:
-        return task
-    seconds = _TIME_FOR_FORESTS * deadline.room - _SECONDS
-    most = max(_FEWEST_ROWS, int(seconds / (_SECONDS_A_ROW * np.sqrt(task.layout.n_columns))))
+        return None
+    most = max(_FEWEST_ROWS, int((deadline.room - _SECONDS) / (_SECONDS_A_ROW * np.sqrt(task.layout.n_columns))))
     if most >= len(task.rows):
-        return task
-    return task.take(sample_in_proportion(task.codes, most, _FEWEST_OF_CLASS, rng))
+        return None
+    return sample_in_proportion(task.codes, most, _FEWEST_OF_CLASS, rng)
 
 
 def _decide(mode: Mode, judgement: Judgement) -> tuple[Literal["novel", "mixed"], str]:

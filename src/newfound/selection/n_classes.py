@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -10,26 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from newfound.deadline import NEVER, Deadline
 from newfound.errors import InputError, ModelFileError
+from newfound.incontext.context import ALL_NOVEL
+from newfound.incontext.look import Look, look_at
 from newfound.learning.machine import one_thread
 from newfound.markup import Html, inline, tag
 from newfound.parameters import check_integer, pick_generator
 from newfound.records import Records
-from newfound.selection.criteria import SCALED, CountingTask, Curves, criteria_curves
-from newfound.selection.hidden_task import HiddenTask
-from newfound.selection.network_count import network_count
-from newfound.selection.one_class import Rehearsals, doubts_of_one, most_for_one, with_caution
+from newfound.selection.criteria import SCALED, Curves, criteria_curves
+from newfound.selection.one_class import doubts_of_one, most_for_one, with_caution
 from newfound.selection.parting import parting_column
 from newfound.selection.source_columns import SourceColumns
 from newfound.tables import TableEncoder, as_table, read_labels
+from newfound.tables.sampling import sample
 from newfound.tables.state import Entries
 from newfound.tables.task import DiscoveryTask
 
@@ -37,53 +36,20 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Prior:
-    """Log odds of k classes before any row is seen, up to a constant.
-
-    They are ``a log k + b (log k)^2 / 2 + single [k = 1] + known log k (log(n_known + 1) - 1.5)``.
-    """
-
-    a: float
-    b: float
-    single: float
-    known: float
-
-    def curve(self, n_classes: Codes, n_known: int) -> Floats:
-        log = np.log(n_classes)
-        slope = self.a + self.known * (np.log(n_known + 1.0) - 1.5)
-        curve: Floats = slope * log + self.b * log**2 / 2 + self.single * (n_classes == 1)
-        return curve
-
-
-# Learned by a conditional logit over 221 tasks with true novel classes and 891 with hidden ones, of 47 real tables.
-# The prior of hidden tasks differs, because we choose how many classes are hidden.
-_PRIOR = _Prior(0.161, -1.730, -0.419, 1.256)
-_HIDDEN_PRIOR = _Prior(-0.161, -1.726, -0.507, 0.608)
+# Without labels: learned by a conditional logit over 221 tasks with true novel classes, of 47 real tables.
+_PRIOR = (-0.194, -1.435, -0.093)  # log odds of k classes before any row is seen: a log k + b (log k)^2 / 2 + c [k = 1]
 _WEIGHTS = {
-    "halves": 1.462,
-    "modularity": 1.134,
-    "linked": 0.690,
-    "crossing": 0.505,
-    "leaving": 0.453,
-    "pair odds": 0.400,
-    "spread": 0.344,
-    "silhouette": 0.113,
+    "modularity": 1.272,
+    "linked": 1.068,
+    "silhouette": 0.437,
+    "clear gaps": 20.0,  # not learned: where a table is so clear, which is rare, no prior may outweigh it
 }
-_BLIND_PRIOR = _Prior(-0.194, -1.435, -0.093, 0.0)
-_BLIND_WEIGHTS = {"modularity": 1.272, "linked": 1.068, "silhouette": 0.437}
-# Not learned: real tables are hardly ever so clear, but where one is, no prior may outweigh it.
-_FIXED_WEIGHTS = {"unanimous": 3.0, "clear gaps": 20.0}
 
 _NETWORK = "in-context network"
-_FIRMNESS = 10.0  # how firmly a table's own weights are tied to those above
-_TASKS = 5
-_FEWEST_KNOWN = 4  # known classes, of which some are hidden
-_MOST_HIDDEN = 12
-_FEWEST_ROWS = 8  # of a hidden task
+_LEAST = 1e-12  # probability of a number that the network rules out
 _MASS = 0.8
 _SHOWN_FROM = 0.01  # probability below which a number of classes is left out of a notebook
-_MOST_UNLABELLED, _MOST_KNOWN, _MOST_HIDDEN_ROWS = 1_500, 1_500, 1_000
+_MOST_ROWS = 1_500  # whose distances are measured
 _COMPONENTS = 50
 _SECONDS = 3.0  # for so many rows, on one slow core
 _FEWEST_DRAWN = 0.15  # of these rows, however little time there is
@@ -209,8 +175,8 @@ def estimate_n_novel_classes(
     """Estimate how many novel classes the unlabelled rows of a table hold.
 
     The in-context network (see `InContextDiscoverer`) looks at labelled and unlabelled rows together, and gives a
-    probability to each number of classes up to 40. Without labelled rows, or with more than 64 known classes, it cannot
-    be asked. Then criteria are measured for every number of classes, and combined into a probability.
+    probability to each number of classes up to 40; of more than 64 known classes it sees some. Without labelled rows it
+    cannot be asked. Then criteria are measured for every number of classes, and combined into a probability.
 
     One class is the count that hides most where it is wrong. Its probability is held down by how often several classes
     are taken for one, and by a column that parts the unlabelled rows into groups more clearly than any known class.
@@ -257,88 +223,82 @@ def estimate_n_novel_classes(
     used = TableEncoder() if encoder is None else clone(encoder)
     rows = used.fit_table(table).transform_table(table)
     task = DiscoveryTask(rows, labels.codes, labels.n_known, 0, used.layout_)
-    return estimate_from_task(task, rng, max_classes=max_classes, columns=SourceColumns.of(used))
+    seen = look_at(task, rng, unlabelled=ALL_NOVEL)
+    return estimate_from_task(task, seen, rng, max_classes=max_classes, columns=SourceColumns.of(used))
 
 
 def estimate_from_task(
     task: DiscoveryTask,
-    random_state: Any,
+    seen: Look | None,
+    rng: np.random.RandomState,
     *,
     max_classes: int | None = None,
     columns: SourceColumns | None = None,
     deadline: Deadline = NEVER,
-    device: torch.device | str = "cpu",
 ) -> NClassesEstimate:
-    """Estimate how many novel classes a task has: by the in-context network where it can be asked, or by criteria.
+    """Estimate how many novel classes a task has.
 
     Parameters
     ----------
     task : DiscoveryTask
         Of which at least one row is unlabelled.
-    random_state, max_classes, columns, deadline : as for `estimate_from_rows`
-    device : torch.device or str, default="cpu"
-        Where the network is asked.
+    seen : Look or None
+        What the in-context network says of the task. Where it was not asked, criteria are measured of the unlabelled
+        rows alone.
+    rng : RandomState
+    max_classes, columns, deadline : as for `estimate_without_labels`
 
     Returns
     -------
     NClassesEstimate
     """
-    rng = pick_generator(random_state)
-    probability = network_count(task, rng, deadline, device)
-    if probability is None:
-        return estimate_from_rows(task.rows, task.codes, rng, max_classes, columns, deadline)
-    probability = probability[:max_classes] / probability[:max_classes].sum()
-    return _careful(probability, _conclude_network, task.rows, task.codes, columns, Rehearsals(), rng)
+    if seen is None:
+        rows = task.unlabelled_rows
+        return estimate_without_labels(rows, rng, max_classes=max_classes, columns=columns, deadline=deadline)
+    n_different = len(np.unique(task.rows[seen.places[task.codes[seen.places] < 0]], axis=0))
+    probability = seen.n_novel[1 : 1 + max(1, n_different)][:max_classes] + _LEAST
+    return _careful(probability / probability.sum(), _conclude_network, task.rows, task.codes, columns, rng)
 
 
-def estimate_from_rows(
+def estimate_without_labels(
     rows: Floats,
-    codes: Codes,
-    random_state: Any,
+    rng: np.random.RandomState,
+    *,
     max_classes: int | None = None,
     columns: SourceColumns | None = None,
     deadline: Deadline = NEVER,
 ) -> NClassesEstimate:
-    """Estimate how many novel classes encoded rows hold.
+    """Estimate how many classes rows hold by criteria, without looking at any label.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-        Encoded rows, of which at least one is unlabelled.
-    codes : ndarray of shape (n,), int64
-        Known classes 0, 1, ...; -1 where a row is unlabelled.
-    random_state : int, RandomState or None
+        Encoded rows.
+    rng : RandomState
     max_classes : int, optional
         20 unless told.
     columns : SourceColumns, optional
-        The columns behind the rows, to look for one that parts the unlabelled rows.
+        The columns behind the rows, to look for one that parts them.
     deadline : Deadline
-        Fewer rows are looked at where there is little time, and classes are hidden while there is some.
+        Fewer rows are looked at where there is little time.
 
     Returns
     -------
     NClassesEstimate
     """
-    rng = pick_generator(random_state)
     most = SCALED if max_classes is None else max_classes
-    known, unlabelled = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-    n_known = len(np.unique(codes[known]))
-    prior, weights = (_PRIOR, _WEIGHTS) if n_known else (_BLIND_PRIOR, _BLIND_WEIGHTS)
     # What takes longest, distances between all rows, grows with the square of their number.
     share = float(np.clip(np.sqrt(deadline.room / _SECONDS), _FEWEST_DRAWN, 1.0))
-    task = _drawn_task(rows, codes, unlabelled, known, _MOST_UNLABELLED, share, rng)
-    n_classes = _countable(task.unlabelled, max(most, SCALED))
-    rehearsals = Rehearsals()
+    some = _main(rows[sample(np.arange(len(rows)), round(share * _MOST_ROWS), rng)], rng)
+    n_classes = _countable(some, max(most, SCALED))
     with one_thread():
-        curves = criteria_curves(task, n_classes, rng) if len(n_classes) > 1 else {}
-        if curves and n_known >= _FEWEST_KNOWN:
-            weights, rehearsals = _tuned(weights, list(_hidden_tasks(rows, codes, share, rng)), rng, deadline)
+        curves = criteria_curves(some, n_classes) if len(n_classes) > 1 else {}
     short = {name: curve[:most] for name, curve in curves.items()}
-    weights = {**weights, **_FIXED_WEIGHTS}
-    start = prior.curve(n_classes[:most], n_known)
-    probability = np.exp(log_softmax(start + sum(weights[name] * curve for name, curve in short.items())))
-    conclude = partial(_conclude, start, short, weights)
-    return _careful(probability, conclude, rows, codes, columns, rehearsals, rng)
+    log = np.log(n_classes[:most])
+    prior = _PRIOR[0] * log + _PRIOR[1] * log**2 / 2 + _PRIOR[2] * (log == 0)
+    probability = np.exp(log_softmax(prior + sum(_WEIGHTS[name] * curve for name, curve in short.items())))
+    codes = np.full(len(rows), -1)
+    return _careful(probability, partial(_conclude, prior, short), rows, codes, columns, rng)
 
 
 def _careful(
@@ -347,14 +307,13 @@ def _careful(
     rows: Floats,
     codes: Codes,
     columns: SourceColumns | None,
-    rehearsals: Rehearsals,
     rng: np.random.RandomState,
 ) -> NClassesEstimate:
     """Conclude from the probabilities of 1, 2, ... classes, with caution where that is one class; (K,)."""
     if len(probability) == 1 or _median(probability) > 1:
         return conclude(probability)
     parting = None if columns is None else parting_column(columns, rows, codes, rng)
-    cautious = with_caution(probability, parting, most_for_one(parting, rehearsals))
+    cautious = with_caution(probability, parting, most_for_one(parting))
     found = conclude(cautious)
     return replace(found, doubts=tuple(doubts_of_one(found.n_classes, found.interval, cautious, parting)))
 
@@ -365,98 +324,23 @@ def _countable(rows: Floats, most: int) -> Codes:
     return np.arange(1, max(1, min(most, n_different - 2)) + 1)
 
 
-def _drawn_task(
-    rows: Floats, codes: Codes, sought: Codes, known: Codes, most: int, share: float, rng: np.random.RandomState
-) -> CountingTask:
-    """Draw some of the rows whose classes are sought and some known ones, in their leading principal components."""
-    some, taught = (_drawn(places, round(share * n), rng) for places, n in ((sought, most), (known, _MOST_KNOWN)))
-    both = rows[np.concatenate([some, taught])]
-    n_components = min(_COMPONENTS, len(both) - 1)
-    if both.shape[1] > _COMPONENTS and n_components > 0:
-        both = PCA(n_components, random_state=rng).fit_transform(both)
-    _, seen = np.unique(codes[taught], return_inverse=True)
-    return CountingTask(both[: len(some)], both[len(some) :], seen.astype(np.int64))
-
-
-def _drawn(places: Codes, most: int, rng: np.random.RandomState) -> Codes:
-    return places if len(places) <= most else rng.choice(places, most, replace=False)
-
-
-# ---- hidden tasks
-
-
-def _hidden_tasks(
-    rows: Floats, codes: Codes, share: float, rng: np.random.RandomState
-) -> Iterator[tuple[HiddenTask, CountingTask]]:
-    """Hide a few to many of the known classes, each time others."""
-    known = np.unique(codes[codes >= 0])
-    for n_hidden in _numbers_hidden(len(known), rng):
-        hidden = HiddenTask.hide(codes, rng.choice(known, n_hidden, replace=False).tolist())
-        if len(hidden.hidden) >= _FEWEST_ROWS:
-            yield hidden, _drawn_task(rows, codes, hidden.hidden, hidden.known, _MOST_HIDDEN_ROWS, share, rng)
-
-
-def _numbers_hidden(n_known: int, rng: np.random.RandomState) -> Codes:
-    """How many known classes each task hides: evenly from 2 up, and some of these numbers again."""
-    highest = n_known - 1 if n_known <= 5 else min(n_known - 2, _MOST_HIDDEN)
-    numbers = np.unique(np.linspace(2, highest, _TASKS).round().astype(np.int64))
-    return np.concatenate([numbers, rng.choice(numbers, _TASKS - len(numbers))])
-
-
-def _tuned(
-    weights: Mapping[str, float],
-    tasks: Sequence[tuple[HiddenTask, CountingTask]],
-    rng: np.random.RandomState,
-    deadline: Deadline,
-) -> tuple[dict[str, float], Rehearsals]:
-    """Shift weights towards those under which the numbers of hidden classes are probable; and say how they fare."""
-    names, start = list(weights), np.array(list(weights.values()))
-    examples: list[tuple[Floats, Floats, Floats]] = []
-    for hidden, task in tasks:
-        if deadline.passed:
-            break
-        n_classes = _countable(task.unlabelled, SCALED)
-        if len(n_classes) < hidden.n_hidden:
-            continue
-        curves = criteria_curves(task, n_classes, rng)
-        prior = _HIDDEN_PRIOR.curve(n_classes, hidden.n_known) + _fixed(curves)
-        aim = _target(n_classes, hidden.n_hidden)
-        examples.append((np.stack([curves[name] for name in names], axis=1), prior, aim))
-
-    def misfit(now: Floats) -> tuple[float, Floats]:
-        loss, slope = _FIRMNESS / 2 * float(np.square(now - start).sum()), _FIRMNESS * (now - start)
-        for features, prior, target in examples:
-            log = log_softmax(features @ now + prior)
-            loss -= float(target @ log)
-            slope += features.T @ (np.exp(log) - target)
-        return loss, slope
-
-    found = minimize(misfit, start, jac=True, method="L-BFGS-B")
-    counts = [_median(np.exp(log_softmax(features @ found.x + prior))) for features, prior, _ in examples]
-    return dict(zip(names, map(float, found.x), strict=True)), Rehearsals(len(counts), counts.count(1))
-
-
-def _target(n_classes: Codes, truth: int) -> Floats:
-    """Probabilities to aim at: next to the truth is better than anywhere else; shape (K,)."""
-    off = np.abs(n_classes - truth)
-    target = np.where(off <= 1, np.exp(-off.astype(np.float64)), 0.0)
-    share: Floats = target / target.sum()
-    return share
-
-
-def _fixed(curves: Curves) -> Floats:
-    fixed: Floats = np.sum([weight * curves[name] for name, weight in _FIXED_WEIGHTS.items()], axis=0)
-    return fixed
+def _main(rows: Floats, rng: np.random.RandomState) -> Floats:
+    """Leading principal components of rows with many columns."""
+    n_components = min(_COMPONENTS, len(rows) - 1)
+    if rows.shape[1] <= _COMPONENTS or n_components < 1:
+        return rows
+    found: Floats = PCA(n_components, random_state=rng).fit_transform(rows)
+    return found
 
 
 # ---- the estimate
 
 
-def _conclude(prior: Floats, curves: Curves, weights: Mapping[str, float], probability: Floats) -> NClassesEstimate:
+def _conclude(prior: Floats, curves: Curves, probability: Floats) -> NClassesEstimate:
     """Make an estimate of a probability (K,), and show the prior (K,) and the weighted curves (K,) behind it."""
     chosen = _median(probability)
     expected = _median(np.exp(log_softmax(prior)))
-    shown = {"prior": prior - prior.max(), **{name: curves[name] for name in weights if name in curves}}
+    shown = {"prior": prior - prior.max(), **curves}
     curve = Records(
         {"k": k + 1, "combined": float(probability[k])} | {name: float(values[k]) for name, values in shown.items()}
         for k in range(len(prior))
@@ -465,7 +349,7 @@ def _conclude(prior: Floats, curves: Curves, weights: Mapping[str, float], proba
         {
             "criterion": name,
             "n_classes": expected if name == "prior" else _preferred(values, expected),
-            "weight": 1.0 if name == "prior" else float(weights[name]),
+            "weight": 1.0 if name == "prior" else _WEIGHTS[name],
         }
         for name, values in shown.items()
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,46 +13,23 @@ Floats = NDArray[np.float64]
 # Learned on 710 made-up tables (`make_table`, the laboratory's prior) and on 350 in which one column marks the novel
 # classes. Where one class was counted, that was right for 44 of 53 tables without a parting column; with one, for 5 of
 # 8 of the former kind and for none of 18 of the latter, here the mean of the two kinds. One more of each outcome is
-# added, as after any count. Several classes were taken for one in 30 of 816 tables.
+# added, as after any count.
 _RIGHT = (44 + 1) / (53 + 2)
 _RIGHT_IF_PARTED = ((5 + 1) / (8 + 2) + (0 + 1) / (18 + 2)) / 2
-_TAKEN_FOR_ONE = 30 / 816
-_FIRMNESS = 5  # rehearsals that this share counts as, as many as a table has
 _PULL = 2.5  # towards the number of groups of a parting column; learned on those of the tables that have one
 
 
-@dataclass(frozen=True)
-class Rehearsals:
-    """Times at which several known classes were hidden and counted.
-
-    Attributes
-    ----------
-    n_tasks : int
-    n_taken_for_one : int
-        Of these, how often they were counted as one class.
-    """
-
-    n_tasks: int = 0
-    n_taken_for_one: int = 0
-
-
-def most_for_one(parting: Parting | None, rehearsals: Rehearsals) -> float:
+def most_for_one(parting: Parting | None) -> float:
     """Return the largest probability that one class deserves where one was counted.
 
-    How often one is right where it is counted, on made-up tables; then by Bayes' rule, for the share of the table's own
-    rehearsals in which several classes were taken for one.
+    It is how often one is right where it is counted, on made-up tables.
 
     Examples
     --------
-    >>> round(most_for_one(None, Rehearsals()), 2), round(most_for_one(Parting("colour", 4), Rehearsals()), 2)
-    (0.82, 0.32)
-    >>> round(most_for_one(None, Rehearsals(5, 0)), 2), round(most_for_one(None, Rehearsals(5, 2)), 2)
-    (0.9, 0.43)
+    >>> round(most_for_one(None), 2), round(most_for_one(Parting("colour", 4)), 2)
+    (0.82, 0.33)
     """
-    right = _RIGHT if parting is None else _RIGHT_IF_PARTED
-    wrongly = (_FIRMNESS * _TAKEN_FOR_ONE + rehearsals.n_taken_for_one) / (_FIRMNESS + rehearsals.n_tasks)
-    odds = right / (1 - right) * _TAKEN_FOR_ONE / wrongly
-    return odds / (1 + odds)
+    return _RIGHT if parting is None else _RIGHT_IF_PARTED
 
 
 def with_caution(probability: Floats, parting: Parting | None, most: float) -> Floats:
