@@ -208,6 +208,8 @@ def _print(told: Any, output: Output) -> None:
         ],
         numbers=("rows", "share", "moved"),
     )
+    for doubt in told.doubts:
+        output.note(doubt)
 
 
 def _note(record: dict[str, Any]) -> str:

@@ -344,7 +344,7 @@ def _doubts(explained: ClassExplanation, view: _View, max_conditions: int) -> li
         doubts.append(f"{reasons[explained.stability_source or 'members']} (stability {explained.stability:.2f})")
     agreement = _agreement(view, explained.name)
     if agreement is not None and agreement < _LOW_AGREEMENT:
-        doubts.append(f"the best candidates disagree about it (class confidence {agreement:.2f})")
+        doubts.append(f"other looks at the same rows hardly find it again (agreement {agreement:.2f})")
     if not explained.rules and max_conditions:
         doubts.append(f"no rule of up to {counted(max_conditions, 'condition')} singles it out")
     if explained.rules_coverage is not None and explained.rules_coverage < _LOW_COVERAGE:
@@ -357,7 +357,7 @@ def _doubts(explained: ClassExplanation, view: _View, max_conditions: int) -> li
 
 
 def _agreement(view: _View, name: Any) -> float | None:
-    """Return how far the candidates of an AutoDiscoverer agree with the class."""
+    """Return how far other looks of an AutoDiscoverer find the class again."""
     found = getattr(view.model, "class_confidence_", None)
     place = view.model.novel_classes_.tolist().index(name)
     return None if found is None or len(found) <= place else float(found[place])

@@ -11,7 +11,7 @@ from newfound.reporting.wording import count, percent
 _MANY_STRAY = 0.05  # share of labelled rows in a novel class from which on a reader should know
 
 MEANINGS = {
-    "candidates": "how far the best candidates, which are other ways to group the same rows, agree on the class",
+    "candidates": "how far other looks at the same rows find the class again",
     "count": "how probable it is that there is one class and not more",
     "members": "how far the networks of the model, taken one by one, agree on the class",
     "bootstraps": "how far k-means finds the class again in other samples of the rows",

@@ -140,7 +140,7 @@ def report_facts(
         "title": title,
         "made_at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "table": _table_facts(model, table, labels),
-        "classes": _class_facts(names, n_known, codes, settled, labels, spelled, doubts),
+        "classes": _class_facts(names, n_known, codes, settled, labels, spelled, doubts, _held_out(model)),
         "weaknesses": list(model.weaknesses_),
         "doubted_rows": doubts.counts(),
         "explanation": explanation,
@@ -197,6 +197,7 @@ def _class_facts(
     labels: Labels | None,
     spelled: Sequence[str],
     doubts: RowDoubts,
+    held_out: Mapping[str, float],
 ) -> list[Facts]:
     """Facts of every class: how many rows are of it or predicted to be, and what labels these carry."""
     of_rows = np.full(len(codes), -1) if labels is None else labels.codes
@@ -216,6 +217,7 @@ def _class_facts(
                 "n_unlabelled": None if labels is None else int(((codes == j) & (of_rows < 0)).sum()),
                 "n_labelled": None if labels is None else (0 if place is None else int(together[:, place].sum())),
                 "n_agreeing": None if labels is None else (0 if place is None else int(together[j, place])),
+                "held_out": held_out.get(name),
                 "n_known_labels": int(together[j, known_labels].sum()),
                 "labels": [{"name": spelled[i], "n_rows": int(together[j, i])} for i in order[:_LABELS_SHOWN]],
                 "n_labels": len(order),
@@ -223,6 +225,11 @@ def _class_facts(
             }
         )
     return facts
+
+
+def _held_out(model: BaseDiscoverer) -> dict[str, float]:
+    """Share of the labelled rows of each known class that models put there which have not seen them, where known."""
+    return {class_name(record["class"]): record["right"] for record in getattr(model, "known_accuracy_", ())}
 
 
 def _with_labels(codes: Codes, labels: Labels | None, spelled: Sequence[str], known: Sequence[str]) -> Codes:

@@ -9,7 +9,6 @@ from typing import Any
 from newfound.explanation.wording import class_name, number_text, shortened
 from newfound.markup import Html, join, scrolling, tag
 from newfound.reporting.figures import draw_bars, draw_curve
-from newfound.reporting.summary import was_selected
 from newfound.reporting.wording import breaking, count, listed, percent
 
 Facts = Mapping[str, Any]
@@ -18,12 +17,10 @@ _CANDIDATES_SHOWN = 10
 _CANDIDATE_COLUMNS = {
     "representation": "how distances between rows are measured",
     "method": "how rows are then parted into classes",
-    "score": "what candidates are ordered by; only the order counts",
-    "likelihood": "how well the in-context network's probabilities, that two rows are of one class, fit; 0 is best",
-    "hidden_accuracy": "share of the rows of hidden known classes that it finds; 1 is best",
+    "score": "what candidates are ordered by, where graphs of neighbours had a say; only the order counts",
     "information": "how far neighbours tell the class of a row; more is better",
     "within": "share of the nearest neighbours that are of the same class; 1 is best",
-    "agreement": "how alike it is to the other candidates (adjusted Rand index); 1 is the same",
+    "agreement": "how alike it is to the chosen one (adjusted Rand index); 1 is the same",
 }
 """What the columns of `leaderboard_` mean."""
 _DIGITS = 3  # after the point, of what candidates are compared by
@@ -78,17 +75,9 @@ def candidates(facts: Facts) -> Html | None:
     if not chosen or not chosen["leaderboard"]:
         return None
     n_candidates, sure = count(len(chosen["leaderboard"]), "candidate"), chosen["confidence"]
-    if was_selected(facts):
-        said = f"{n_candidates} were compared by a selector that was learned on made-up tables."
-        if sure is not None:
-            said += f" It gives a chance of {percent(sure)} that more than four in five rows are in the right class."
-    else:
-        said = (
-            f"{n_candidates} were compared, by how well they find known classes that were hidden on purpose and by the "
-            "structure of the unlabelled rows."
-        )
-        if sure is not None:
-            said += f" The best ones agree with the result by {percent(sure)}."
+    said = f"{n_candidates} {'was' if len(chosen['leaderboard']) == 1 else 'were'} compared; the first was chosen."
+    if sure is not None:
+        said += f" The chance that more than four in five unlabelled rows are in the right class is {percent(sure)}."
     shown = [
         {name: round(value, _DIGITS) if isinstance(value, float) else value for name, value in record.items()}
         for record in chosen["leaderboard"][:_CANDIDATES_SHOWN]

@@ -217,18 +217,28 @@ def known_classes(facts: Facts) -> Html | None:
     if not known:
         return None
     labelled = facts["table"]["n_labelled"] is not None
-    head = ["known class", "rows predicted", *(["rows labelled", "predicted so"] if labelled else [])]
+    judged = any(class_facts["held_out"] is not None for class_facts in known)
+    agreeing = labelled and not judged  # what is held out says more
+    head = ["known class", "rows predicted"]
+    head += ["rows labelled"] * labelled + ["predicted so"] * agreeing + ["recognised, held out"] * judged
     lines = []
     for class_facts in known:
         cells = [tag("td", count(class_facts["n_predicted"]))]
         if labelled:
             n = class_facts["n_labelled"]
-            cells += [tag("td", count(n)), tag("td", percent(class_facts["n_agreeing"] / n) if n else "–")]
+            cells.append(tag("td", count(n)))
+            if agreeing:
+                cells.append(tag("td", percent(class_facts["n_agreeing"] / n) if n else "–"))
+        if judged:
+            share = class_facts["held_out"]
+            cells.append(tag("td", "–" if share is None else percent(share)))
         lines.append(
             tag("tr", tag("th", class_facts["name"], scope="row", class_=breaking(class_facts["name"])), *cells)
         )
     about = "How the model reads the classes it was taught."
-    if labelled:
+    if judged:
+        about += " Recognised is the share of labelled rows that trees put into their class which had not seen them."
+    elif labelled:
         about += " Where it learned from these very rows, that flatters it."
     table = tag(
         "table", tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head))), tag("tbody", *lines)

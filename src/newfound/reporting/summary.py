@@ -16,14 +16,14 @@ _ADVICE = {
 }
 _AGREEMENT = {
     "chance": "The chance that more than four in five of these rows are in the right class is {}",
-    "candidates": "The agreement of the best candidates on these classes is {}",
+    "candidates": "Other looks at the same rows find these classes again by {}",
     "count": "The probability that it is one class, and not more, is {}",
     "members": "The agreement of the model's networks on these classes is {}",
     "bootstraps": "The agreement with classes found in other samples of the rows is {}",
 }
 _FIGURES = {
     "chance": "chance that more than 4 of 5 rows are right",
-    "candidates": "agreement of the best candidates",
+    "candidates": "agreement of other looks",
     "count": "probability of one class",
     "members": "agreement of the networks",
     "bootstraps": "found again in other samples",
@@ -74,17 +74,11 @@ def agreement_of_all(facts: Mapping[str, Any]) -> tuple[float | None, str]:
     if not told:
         return None, ""
     source = told[0][0].source or ""
-    whole = (facts["candidates"] or {}).get("confidence") if source in ("candidates", "count") else None
+    whole = (facts["candidates"] or {}).get("confidence") if source == "candidates" else None
     mean = sum((sure.agreement or 0.0) * n for sure, n in told) / sum(n for _, n in told)
-    if source == "candidates" and whole is not None and was_selected(facts):
+    if source == "candidates" and whole is not None:
         source = "chance"
     return (mean if whole is None else float(whole)), source
-
-
-def was_selected(facts: Mapping[str, Any]) -> bool:
-    """Whether candidates were compared by the selector, whose confidence is a chance and not an agreement."""
-    board = (facts["candidates"] or {}).get("leaderboard") or [{}]
-    return "likelihood" in board[0]
 
 
 def meanings(facts: Mapping[str, Any]) -> str:

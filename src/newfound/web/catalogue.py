@@ -46,8 +46,8 @@ def _epochs(default: int) -> Knob:
 _SUMMARIES: dict[str, tuple[str, str, list[Knob]]] = {
     "auto": (
         "Auto",
-        "Tries many ways to group the rows, keeps what known classes and rows speak for, and says how sure it is.",
-        [_members(8)],
+        "A network that has seen many made-up tables looks at yours; similar rows have a say. It says how sure it is.",
+        [],
     ),
     "in_context": (
         "At a look",

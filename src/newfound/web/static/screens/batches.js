@@ -60,6 +60,7 @@ function outcome(update) {
       h("li", {}, update.new_classes.length ? `New: ${listed(update.new_classes.map(String))}.` : "No new class."),
       h("li", {}, drifting.length ? `Moved: ${listed(drifting.map(String))}.` : "No class has moved."),
       absent.length ? h("li", {}, `Without a row in this batch: ${listed(absent.map(String))}.`) : null,
+      ...(update.doubts || []).map((doubt) => h("li", { class: "doubt" }, doubt)),
       update.share_unexplained ? h("li", {}, `${percent(update.share_unexplained)} of the rows fit no class.`) : null,
     ),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Classes of the batch" }, h("table", {}, h("thead", {}, h("tr", {}, ...["class", "kind", "rows", "share", ""].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, ...rows))),
