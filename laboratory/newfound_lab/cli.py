@@ -14,6 +14,7 @@ import typer
 
 from newfound.cli.app import HELP
 from newfound.errors import InputError
+from newfound_lab.benchmark.commands import benchmark
 from newfound_lab.pretrain.commands import pretrain
 from newfound_lab.research.commands import research
 
@@ -68,6 +69,7 @@ DataDirOption = Annotated[
 
 DEFAULT_OUT = Path("newfound-bench")
 _MOST_MISSING = 15  # lines of what is missing, so that the table above them stays in sight
+app.add_typer(benchmark, name="benchmark")
 app.add_typer(research, name="research")
 app.add_typer(pretrain, name="pretrain")
 

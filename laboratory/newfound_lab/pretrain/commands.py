@@ -48,10 +48,10 @@ def learn_router(context: typer.Context) -> None:
     main(context.args)
 
 
-@pretrain.command("selector", context_settings=_PASSED_ON)
-def learn_selector(context: typer.Context) -> None:
-    """Learn AutoDiscoverer's selector from synthetic tasks, and ship it; --help shows the options."""
-    from newfound_lab.pretrain.selector import main
+@pretrain.command("confidence", context_settings=_PASSED_ON)
+def learn_confidence(context: typer.Context) -> None:
+    """Learn AutoDiscoverer's confidence from synthetic tables, and ship it; --help shows the options."""
+    from newfound_lab.pretrain.confidence import main
 
     main(context.args)
 

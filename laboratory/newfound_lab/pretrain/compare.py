@@ -13,32 +13,21 @@ import multiprocessing
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
 from sklearn.ensemble import ExtraTreesClassifier
 
 from newfound import AutoDiscoverer, InContextDiscoverer, KMeansDiscoverer, WhitenedKMeans
-from newfound.discoverers import auto
 from newfound.metrics import open_world_scores
 from newfound_lab.pretrain.problems import Problem, load_problems
 from newfound_lab.pretrain.tables import as_table
 
 _HELD_OUT = 0.25
 _N_TREES = 200
-
-
-class _PortfolioAlone:
-    """In place of the learned chooser: it never chooses, so that the portfolio does."""
-
-    def __init__(self, *_: Any) -> None: ...
-
-    def choose(self, *_: Any) -> None:
-        """Leave the choice to the portfolio."""
 
 
 def _told_novel(k: int) -> AutoDiscoverer:
@@ -51,7 +40,6 @@ _PURE: dict[str, Callable[[int], Any]] = {
     "in context": lambda k: InContextDiscoverer(k, unlabelled="novel", random_state=0),
     "auto": _told_novel,
     "auto, finds out": lambda k: AutoDiscoverer(k, random_state=0),
-    "portfolio": _told_novel,
 }
 _MIXED: dict[str, Callable[[int], Any]] = {
     "whitened, finds out": lambda k: WhitenedKMeans(k, unlabelled="auto", random_state=0),
@@ -79,9 +67,8 @@ def measure(problem: Problem, method: str) -> dict[str, Any]:
     out = np.random.default_rng(0).random(len(truth)) < _HELD_OUT
     model = (_MIXED if problem.mixed else _PURE)[method](problem.n_novel)
     seconds = time.process_time()
-    with patch.object(auto, "LearnedChooser", _PortfolioAlone) if method == "portfolio" else nullcontext():
-        answer = _behind_oracle if method == "auto, oracle router" else _alone
-        found, new, facts = answer(model, table, out, problem)
+    answer = _behind_oracle if method == "auto, oracle router" else _alone
+    found, new, facts = answer(model, table, out, problem)
     line = {"problem": problem.name, "method": method, "cpu": round(time.process_time() - seconds, 2), **facts}
     known = np.unique(labels[labels >= 0]).astype(str)
     free = ~out & (labels < 0)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound_lab.pictures.curves import Curve, CurvePanel, write_curves
-from newfound_lab.pretrain.selector import GOOD
+from newfound_lab.pretrain.confidence import GOOD
 
 EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 _NAMES = ("AutoDiscoverer", "as confident as right")
@@ -46,7 +46,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("picture", type=Path)
     options = parser.parse_args(given)
     lines = [json.loads(line) for line in options.lines.read_text().splitlines()]
-    told = np.array([[line["confidence"], line["novel_acc"] > GOOD] for line in lines if "confidence" in line])
+    told = np.array([[line["confidence"], line["all_acc"] > GOOD] for line in lines if "confidence" in line])
     x, share, error, _ = reliability(told[:, 0], told[:, 1]).T
     even = np.array([0.0, 1.0])
     curves = [Curve(_NAMES[0], x, share, error), Curve(_NAMES[1], even, even, 0 * even)]

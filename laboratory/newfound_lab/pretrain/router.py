@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
+from newfound.incontext.look import look_at
 from newfound.routing.evidence import gather_evidence
 from newfound.routing.judgement import ShareEstimates, weigh
 from newfound.tables import TableEncoder
@@ -75,7 +76,7 @@ def outcomes(n_tasks: int, seed: int = 0) -> Iterator[Outcome]:
         if min(n_labelled, tasks.context.labels.numel() - n_labelled) < _FEWEST:
             continue
         task, novel = discovery_task(tasks, 0)
-        evidence = gather_evidence(task, drawn)
+        evidence = gather_evidence(task, look_at(task, np.random.RandomState(drawn)), drawn)
         left -= 1
         yield Outcome(weigh(evidence, task.codes)[1], float(evidence.n_novel[0]), float(1 - novel.mean()))
 

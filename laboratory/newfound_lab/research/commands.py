@@ -43,24 +43,6 @@ def show_tables() -> None:
         typer.echo(f"{name:<16} {KEEL_TABLES[name].file if name in KEEL_TABLES else 'benchmark'}")
 
 
-@research.command("choice")
-def measure_choice(
-    tables: TablesOption = None,
-    splits: SplitsOption = 2,
-    rows: RowsOption = 1_000,
-    tasks: Annotated[int, typer.Option("--tasks", min=1, help="Most times that known classes are hidden.")] = 5,
-    out: OutOption = DEFAULT_OUT,
-    data_dir: DataDirOption = None,
-    wheels: WheelsOption = None,
-) -> None:
-    """Score every candidate of the portfolio, and what foretells its score without a novel label.
-
-    A line a table and class split; `newfound-lab tables` shows the rules of choice, and what each representation and
-    method is worth. It continues where it was ended.
-    """
-    _measure("choice", tables, splits, rows, tasks, out, data_dir, wheels)
-
-
 @research.command("counting")
 def measure_counting(
     tables: TablesOption = None,
@@ -74,7 +56,7 @@ def measure_counting(
 
     A line a table and class split. It continues where it was ended.
     """
-    _measure("counting", tables, splits, rows, 0, out, data_dir, wheels)
+    _measure("counting", tables, splits, rows, out, data_dir, wheels)
 
 
 @research.command("batches")
@@ -135,7 +117,6 @@ def _measure(
     tables: list[str] | None,
     splits: int,
     rows: int,
-    tasks: int,
     out: Path,
     data_dir: Path | None,
     wheels: Path | None,
@@ -144,7 +125,7 @@ def _measure(
     from newfound_lab.research.measuring import Plan, measure_missing, planned
     from newfound_lab.runner.results import ResultFile
 
-    plan = Plan(experiment, _names(tables) or DEVELOPMENT_TABLES, splits, rows, tasks)
+    plan = Plan(experiment, _names(tables) or DEVELOPMENT_TABLES, splits, rows)
     results = ResultFile(out)
     n_planned = len(planned(plan))
     n_done = sum(trial.key in results.keys for trial in planned(plan))

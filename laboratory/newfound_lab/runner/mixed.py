@@ -18,6 +18,7 @@ from newfound.discoverers import preparation
 from newfound.discoverers.auto import AutoDiscoverer
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.discoverers.whitened_kmeans import WhitenedKMeans
+from newfound.incontext.look import Look
 from newfound.metrics import open_world_scores
 from newfound.routing.router import Mode, Routing, route
 from newfound.tables import TableEncoder
@@ -87,7 +88,12 @@ class _RouterOnce:
         self._answers: dict[str, tuple[Routing, Any, float]] = {}
 
     def __call__(
-        self, task: DiscoveryTask, mode: Mode, rng: np.random.RandomState, deadline: Deadline = NEVER
+        self,
+        task: DiscoveryTask,
+        seen: Look | None,
+        mode: Mode,
+        rng: np.random.RandomState,
+        deadline: Deadline = NEVER,
     ) -> Routing:
         if mode in self._answers:
             routing, state, seconds = self._answers[mode]
@@ -95,7 +101,7 @@ class _RouterOnce:
             self.saved += seconds
             return routing
         start = time.perf_counter()
-        routing = route(task, mode, rng, deadline)
+        routing = route(task, seen, mode, rng, deadline)
         self._answers[mode] = routing, rng.get_state(), time.perf_counter() - start
         return routing
 

@@ -38,7 +38,7 @@ def test_train_validate_and_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "WhitenedKMeans" in (tmp_path / "curves.svg").read_text()
 
 
-@pytest.mark.parametrize("command", ["train", "validate", "problems"])
+@pytest.mark.parametrize("command", ["train", "validate", "problems", "router", "confidence"])
 def test_help_shows_the_options_of_the_module(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["pretrain", command, "--help"]) == 0
     assert "usage:" in capsys.readouterr().out

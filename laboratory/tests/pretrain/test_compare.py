@@ -23,12 +23,21 @@ def make_problem(mode: str) -> Problem:
     return Problem(f"toy/0/{mode}", values, np.array([False, False, False, True, False]), classes, labelled)
 
 
-@pytest.mark.parametrize(("mode", "method"), [("pure", "k-means"), ("mixed", "whitened, finds out")])
+@pytest.mark.parametrize(
+    ("mode", "method"),
+    [
+        ("pure", "k-means"),
+        ("pure", "auto"),
+        ("mixed", "whitened, finds out"),
+        ("mixed", "auto, oracle router"),
+    ],
+)
 def test_classes_far_apart_are_found_in_all_rows(mode: str, method: str) -> None:
     line = measure(make_problem(mode), method)
     assert line["novel_acc"] > 0.9
     assert line["new_all_acc"] > 0.9
     assert (line["known_acc"] is None) == (mode == "pure")
+    assert ("confidence" in line) == (method == "auto")
 
 
 def test_the_command_writes_a_line_for_each_problem_and_method(tmp_path: Path) -> None:

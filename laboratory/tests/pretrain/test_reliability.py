@@ -20,7 +20,7 @@ def test_results_are_compared_bin_by_bin() -> None:
 
 
 def test_lines_become_a_picture(tmp_path: Path) -> None:
-    lines = [{"confidence": i / 20, "novel_acc": i / 20, "method": "auto"} for i in range(20)] + [{"method": "k-means"}]
+    lines = [{"confidence": i / 20, "all_acc": i / 20, "method": "auto"} for i in range(20)] + [{"method": "k-means"}]
     (tmp_path / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)))
     main([str(tmp_path / "lines.jsonl"), str(tmp_path / "picture.png")])
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

