@@ -18,7 +18,7 @@ import pytest
 
 import newfound
 from newfound import registry
-from tests.discoverers.conftest import keep_few_candidates
+from tests.discoverers.conftest import keep_small_forests
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "newfound"
@@ -157,7 +157,7 @@ def test_public_methods_have_docstrings_and_types(estimator: type[Any]) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "newfound.discoverers.auto":
-        keep_few_candidates(monkeypatch)
+        keep_small_forests(monkeypatch)
     monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))  # an example registers a discoverer
     module: ModuleType = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)

@@ -29,26 +29,23 @@ import newfound as nf
 from newfound import persistence
 from newfound.discoverers.base import BaseDiscoverer
 from newfound.errors import InputError, ModelFileError
-from newfound.learning import student
 from newfound.records import Records
 from newfound.registry import BUILT_IN
 from newfound.reporting import render, report_facts
-from tests.discoverers.conftest import keep_few_candidates
+from tests.discoverers.conftest import keep_small_forests
 from tests.golden.make import CHANGED, DISCOVERERS, FOLDER, MIXED, tiny_table
 
 Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 NAMES = sorted(DISCOVERERS)
 PACKED = ["TabularNCD", "ClassifierProjection", "PBN"]
-WITH_MEMBERS = [*PACKED, "AutoDiscoverer"]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_portfolio() -> Iterator[None]:
-    """A small portfolio and small networks for AutoDiscoverer: what it finds is not the question here."""
+def small_forests() -> Iterator[None]:
+    """Small forests: what is found is not the question here."""
     with pytest.MonkeyPatch.context() as patch:
-        keep_few_candidates(patch)
-        patch.setattr(student, "_LAYERS", [6, 4])
+        keep_small_forests(patch)
         yield
 
 
@@ -60,7 +57,7 @@ def quick(name: str, **parameters: Any) -> Any:
     if name == "TabularNCD":
         defaults |= {"pretrain_epochs": 1}
     if name == "AutoDiscoverer":
-        defaults |= {"n_members": 2, "training_steps": 4, "device": "cpu", "unlabelled": "novel"}
+        defaults |= {"device": "cpu", "unlabelled": "novel"}
     if name == "InContextDiscoverer":
         defaults |= {"n_views": 1, "device": "cpu", "unlabelled": "novel"}
     if name in ("SpectralDiscoverer", "NCDSpectral"):
@@ -99,6 +96,7 @@ def same_model(a: Any, b: Any, X: Any) -> None:
         "leaderboard_",
         "weaknesses_",
         "confidence_",
+        "known_accuracy_",
         "temperature_",
         "_used_names",
         "unlabelled_",
@@ -133,9 +131,10 @@ def kmeans() -> Any:
 
 @pytest.fixture(scope="module")
 def mixed() -> dict[str, Any]:
-    """Every discoverer, fitted to a table with strings, dates and missing cells."""
+    """Every discoverer, fitted to a table with strings, dates and missing cells; and networks of an earlier version."""
     encoder = nf.TableEncoder(numeric_scaling="quantile")
-    return {name: fit(quick(name, encoder=encoder), *tiny_table()) for name in NAMES}
+    fitted = {name: fit(quick(name, encoder=encoder), *tiny_table()) for name in NAMES}
+    return fitted | {"networks": nf.load(FOLDER / "v2-AutoDiscoverer.newfound")}
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +175,7 @@ def test_labels_of_every_type_come_back(name: str, labels: list[Any], tmp_path: 
     assert loaded.known_classes_.tolist() == labels
 
 
-@pytest.mark.parametrize("name", WITH_MEMBERS)
+@pytest.mark.parametrize("name", PACKED)
 def test_members_come_back(name: str, tmp_path: Path) -> None:
     X, y = numbers()
     model = fit(quick(name, n_members=3), X, y)
@@ -290,7 +289,8 @@ def test_a_loaded_model_says_how_many_classes_there_may_be(tmp_path: Path, label
 
 def test_facts_in_the_header(mixed: dict[str, Any]) -> None:
     facts = {name: set(persistence._header_of(mixed[name])["facts"]) for name in NAMES}
-    assert facts.pop("AutoDiscoverer") == {"leaderboard", "weaknesses"}
+    assert facts.pop("AutoDiscoverer") == {"leaderboard", "known_accuracy", "weaknesses"}
+    assert facts.pop("InContextDiscoverer") == {"known_accuracy", "weaknesses"}
     assert set(map(frozenset, facts.values())) == {frozenset({"weaknesses"})}
 
 
@@ -920,15 +920,23 @@ ONE_MODEL: list[tuple[str, str, Change, str]] = [
     ("AutoDiscoverer", "confidence above 1", array("discoverer.confidence", fill(1.5)), "from 0 to 1"),
     ("AutoDiscoverer", "confidences below 0", array("discoverer.class_confidence", fill(-0.1)), "from 0 to 1"),
     ("AutoDiscoverer", "confidences short", array("discoverer.class_confidence", lambda old: old[1:]), "must hold"),
-    ("AutoDiscoverer", "projection flat", array("discoverer.input.projection", np.ravel), "must hold"),
+    ("networks", "projection flat", array("discoverer.input.projection", np.ravel), "must hold"),
     (
-        "AutoDiscoverer",
+        "networks",
         "projection narrow",
         array("discoverer.input.projection", lambda old: old[:, 1:].copy()),
         "shapes",
     ),
-    ("AutoDiscoverer", "projection missing", drop("discoverer.input.projection"), "is missing"),
-    ("AutoDiscoverer", "centre short", array("discoverer.input.centre", lambda old: old[1:]), "must hold"),
+    ("networks", "projection missing", drop("discoverer.input.projection"), "is missing"),
+    ("networks", "centre short", array("discoverer.input.centre", lambda old: old[1:]), "must hold"),
+    (
+        "InContextDiscoverer",
+        "accuracy above 1",
+        put_fact("known_accuracy", [{"class": "ant", "rows": 3, "right": 1.5}]),
+        "from 0 to 1",
+    ),
+    ("InContextDiscoverer", "accuracy of texts", put_fact("known_accuracy", ["ant"]), "accuracy of known classes"),
+    ("InContextDiscoverer", "leaves narrow", array("discoverer.classes.leaves", lambda old: old[:, 1:].copy()), "hold"),
     ("AutoDiscoverer", "time_limit", put("parameters", "time_limit", -1), "time_limit=-1"),
     ("NCDKMeans", "no known classes", put("known_classes", {"kind": "str", "values": []}), "needs known classes"),
     ("WhitenedKMeans", "mapping narrow", array("discoverer.mapping", lambda old: old[:, 1:].copy()), "must hold"),
@@ -1133,3 +1141,11 @@ def test_many_layers_of_different_widths_survive(tmp_path: Path) -> None:
     nf.save(model, tmp_path / "model.newfound")
     X = numbers()[0]
     np.testing.assert_array_equal(nf.load(tmp_path / "model.newfound").predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("stem", ["v1-AutoDiscoverer", "v2-AutoDiscoverer"])
+def test_networks_of_an_earlier_version_are_saved_again(stem: str, tmp_path: Path) -> None:
+    model: Any = nf.load(FOLDER / f"{stem}.newfound")
+    table, _ = tiny_table()
+    loaded = round_trip(model, table, tmp_path)
+    assert loaded.member_labels_.shape == model.member_labels_.shape

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from newfound import registry
-from tests.discoverers.conftest import keep_few_candidates
+from tests.discoverers.conftest import keep_small_forests
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -26,14 +26,14 @@ def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Make examples quick, and have them write into a folder of their own."""
     monkeypatch.setenv("NEWFOUND_CACHE", str(tmp_path))  # where the trials of the tuning are kept
     monkeypatch.chdir(tmp_path)  # where the report is written
-    keep_few_candidates(monkeypatch)  # with all of them, and the whole training, it takes a minute
+    keep_small_forests(monkeypatch)  # with all of them, and the whole training, it takes a minute
     return tmp_path
 
 
 def run(examples: list[str]) -> dict[str, Any]:
     names: dict[str, Any] = {}
     for code in examples:
-        exec(code.replace("AutoDiscoverer(", "AutoDiscoverer(n_members=2, training_steps=50, "), names)
+        exec(code, names)
     return names
 
 

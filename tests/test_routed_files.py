@@ -27,10 +27,10 @@ from tests.test_persistence import (
     refused,
     round_trip,
     same_model,
-    small_portfolio,
+    small_forests,
 )
 
-__all__ = ["small_portfolio"]
+__all__ = ["small_forests"]
 
 TRUTH = np.arange(120) % 3
 X = np.random.default_rng(0).normal(size=(120, 3)) * 0.3 + 3 * np.eye(3)[TRUTH]

@@ -260,7 +260,7 @@ def test_the_time_limit_is_for_everything(folder: Path, monkeypatch: pytest.Monk
     def fitted(model: AutoDiscoverer, *args: Any, **more: Any) -> AutoDiscoverer:
         assert model.time_limit is not None
         given["fit"] = model.time_limit
-        return fit(model.set_params(n_members=2, training_steps=50), *args, **more)
+        return fit(model, *args, **more)
 
     def explained(*args: Any, **more: Any) -> Any:
         given["explanation"] = more["deadline"].left

@@ -47,8 +47,8 @@ def pbn(**changes: Any) -> nf.PBN:
 
 
 def auto(**changes: Any) -> nf.AutoDiscoverer:
-    """An AutoDiscoverer of one network and few steps, which takes all unlabelled rows for novel as the others do."""
-    settings = {"n_novel_classes": 2, "n_members": 1, "training_steps": 20, "device": "cpu", "random_state": 0}
+    """An AutoDiscoverer that takes all unlabelled rows for novel as the others do."""
+    settings = {"n_novel_classes": 2, "device": "cpu", "random_state": 0}
     return nf.AutoDiscoverer(**{**settings, "unlabelled": "novel", **changes})
 
 
@@ -86,16 +86,15 @@ def spectral(**changes: Any) -> nf.SpectralDiscoverer:
 
 Maker = Callable[..., Any]
 PACKED: tuple[Maker, ...] = (tabular_ncd, classifier_projection, pbn)
-WITH_MEMBERS: tuple[Maker, ...] = (*PACKED, auto)
-WITHOUT_TRAINING: tuple[Maker, ...] = (in_context, whitened_kmeans, ncd_kmeans, ncd_spectral)
+WITHOUT_TRAINING: tuple[Maker, ...] = (auto, in_context, whitened_kmeans, ncd_kmeans, ncd_spectral)
 WITHOUT_LABELS: tuple[Maker, ...] = (kmeans, spectral)
-DISCOVERERS: tuple[Maker, ...] = WITH_MEMBERS + WITHOUT_TRAINING + WITHOUT_LABELS
+DISCOVERERS: tuple[Maker, ...] = PACKED + WITHOUT_TRAINING + WITHOUT_LABELS
 CLASSES = tuple(type(make()) for make in DISCOVERERS)
 
 PLAIN: Maker = ncd_kmeans
 """The quickest that needs labels: what the base class does for all of them is tested in full on this one."""
 KINDS: tuple[Maker, ...] = (PLAIN, ncd_spectral, tabular_ncd, auto)
-"""One of each kind: with centroids, with neighbours, a pack of networks, and the choice among many."""
+"""One of each kind: with centroids, with neighbours, a pack of networks, and the in-context network."""
 
 
 def numbers(seed: int = 0) -> np.ndarray:

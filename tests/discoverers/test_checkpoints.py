@@ -21,7 +21,7 @@ import newfound as nf
 from newfound.learning import batches, checkpoints, pretraining, self_training, trainer
 from newfound.learning.checkpoints import Checkpoints
 from newfound.learning.self_training import SelfTrainingSettings
-from tests.discoverers.common import SMALL, WITH_MEMBERS, Maker, auto, frame, integer_labels, numbers, tabular_ncd
+from tests.discoverers.common import PACKED, SMALL, Maker, frame, integer_labels, numbers, tabular_ncd
 from tests.processes import wait_for
 
 pytestmark = SMALL
@@ -51,7 +51,7 @@ def shorten(patch: pytest.MonkeyPatch) -> None:
 
 
 def small(make: Maker = tabular_ncd, **changes: Any) -> Any:
-    return make(n_members=2, **({} if make is auto else {"epochs": 4}), **changes)
+    return make(n_members=2, epochs=4, **changes)
 
 
 def weights(model: Any) -> dict[str, np.ndarray]:
@@ -81,11 +81,9 @@ def save_at(monkeypatch: pytest.MonkeyPatch, *steps: int, crash: bool = True) ->
     return seen
 
 
-@pytest.mark.parametrize("make", WITH_MEMBERS)
+@pytest.mark.parametrize("make", PACKED)
 def test_a_training_goes_on_where_it_ended(make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y, model = frame(), integer_labels(), small(make)
-    if make is not auto:
-        model.set_params(self_training=2)
+    X, y, model = frame(), integer_labels(), small(make, self_training=2)
     whole = clone(model).fit(X, y)
     seen = save_at(monkeypatch, crash=False)
     assert_same(clone(model).fit(X, y, checkpoint_dir=tmp_path / "counted"), whole)
@@ -245,11 +243,6 @@ def test_what_cannot_be_used(settings: dict[str, Any], parameter: str) -> None:
     with pytest.raises(nf.errors.InputError) as caught:
         small().fit(numbers(), integer_labels(), **settings)
     assert caught.value.parameter == parameter
-
-
-def test_no_checkpoints_with_a_time_limit(tmp_path: Path) -> None:
-    with pytest.raises(nf.errors.InputError, match="time limit"):
-        auto(time_limit=9).fit(numbers(), integer_labels(), checkpoint_dir=tmp_path)
 
 
 # ---- killed processes

@@ -10,7 +10,6 @@ import copy
 import pickle
 import warnings
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,13 +34,11 @@ from tests.discoverers.common import (
     PLAIN,
     SMALL,
     TRUTH,
-    WITH_MEMBERS,
     WITHOUT_LABELS,
     WITHOUT_TRAINING,
     LabelType,
     Maker,
     as_format,
-    auto,
     classifier_projection,
     frame,
     in_context,
@@ -60,7 +57,7 @@ every = pytest.mark.parametrize("make", DISCOVERERS)
 plain = pytest.mark.parametrize("make", [PLAIN])  # what only the base class does
 of_each_kind = pytest.mark.parametrize("make", KINDS)
 packed = pytest.mark.parametrize("make", PACKED)
-with_members = pytest.mark.parametrize("make", WITH_MEMBERS)
+with_members = pytest.mark.parametrize("make", PACKED)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +90,7 @@ def unexpected(caught: Iterable[warnings.WarningMessage]) -> list[warnings.Warni
     ids=lambda value: getattr(value, "name", None),
 )
 def test_label_types(make: Maker, labels: LabelType) -> None:
-    fast = {"epochs": 1} if make in PACKED else {"training_steps": 1} if make is auto else {}
+    fast = {"epochs": 1} if make in PACKED else {}
     model = make(**fast).fit(numbers(), labels.y)
     assert model.known_classes_.tolist() == labels.known
     assert model.novel_classes_.tolist() == labels.novel
@@ -333,7 +330,7 @@ def test_parameters_set_after_fit_wait_for_the_next_fit(make: Maker, fitted: dic
     model.set_params(n_novel_classes=5, encoder=TableEncoder(numeric_scaling="none"), random_state=9)
     if make in PACKED:
         model.set_params(hidden_layers=[3])
-    if make in WITH_MEMBERS:
+    if make in PACKED:
         model.set_params(n_members=4)
     assert_same_model(model, fitted[make], frame(1))
 
@@ -426,7 +423,7 @@ def test_silence(make: Maker, capfd: pytest.CaptureFixture[str]) -> None:
 def test_history_is_a_table(make: Maker, fitted: dict[Maker, Any]) -> None:
     model = fitted[make]
     history = pd.DataFrame(model.history_)
-    assert len(history) == (1 if make is auto else model.epochs + getattr(model, "pretrain_epochs", 0))
+    assert len(history) == model.epochs + getattr(model, "pretrain_epochs", 0)
     assert {"stage", "epoch", "seconds"} < set(history)
     assert history["seconds"].is_monotonic_increasing
     losses = history.drop(columns=["stage", "epoch", "seconds"])
@@ -439,9 +436,7 @@ def test_history_of_what_has_no_epochs_is_empty(make: Maker, fitted: dict[Maker,
     assert fitted[make].history_ == []
 
 
-@pytest.mark.parametrize(
-    ("make", "verbose"), [*((make, 1) for make in WITH_MEMBERS), (tabular_ncd, True), (auto, True)]
-)
+@pytest.mark.parametrize(("make", "verbose"), [*((make, 1) for make in PACKED), (tabular_ncd, True)])
 def test_progress_bar_on_request(
     make: Maker, verbose: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,14 +451,13 @@ def test_progress_bar_on_request(
 
 @pytest.mark.parametrize(
     ("make", "n_epochs"),
-    [(make, n) for make in PACKED for n in (0, 1, 4)] + [(auto, 0), (partial(auto, training_steps=100), 1)],
+    [(make, n) for make in PACKED for n in (0, 1, 4)],
 )
 def test_interrupted_training_leaves_a_usable_model(
     make: Maker, n_epochs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(progress: Progress, text: str) -> None:
-        is_training = not text.startswith(("looking", "making", "choosing"))  # what AutoDiscoverer does before
-        if is_training and len(progress.history) == n_epochs:
+        if len(progress.history) == n_epochs:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Progress, "announce", interrupted)
@@ -561,7 +555,7 @@ def test_parameters_that_are_set_after_fit_do_not_change_the_members(make: Maker
     assert_array_equal(pack.set_params(**later).member(1).predict_proba(numbers(1)), before)
 
 
-@pytest.mark.parametrize("make", [tabular_ncd, auto])
+@pytest.mark.parametrize("make", [tabular_ncd])
 @pytest.mark.parametrize("index", [2, -1, 0.5, "first"])
 def test_there_is_no_such_member(make: Maker, index: Any, fitted: dict[Maker, Any]) -> None:
     with pytest.raises(InputError, match=r"index"):

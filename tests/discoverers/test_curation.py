@@ -22,9 +22,9 @@ from tests.discoverers.common import (
     KINDS,
     LABEL_TYPES,
     NOVEL,
+    PACKED,
     SMALL,
     TRUTH,
-    WITH_MEMBERS,
     LabelType,
     Maker,
     auto,
@@ -89,7 +89,7 @@ def test_names_show_everywhere(make: Maker, fitted: dict[Maker, Any]) -> None:
         lambda curated: curated.predict_novel(frame(1)),
     ):
         assert of(model).tolist() == [names[label] for label in of(before)]
-    if make in WITH_MEMBERS:
+    if make in PACKED:
         assert model.member_labels_.tolist() == [[names[label] for label in row] for row in before.member_labels_]
     assert_array_equal(model.predict_proba(frame(1)), before.predict_proba(frame(1)))
     agrees_with_itself(model, frame(1))
@@ -197,7 +197,7 @@ def test_a_novel_class_can_be_a_known_one_after_all(make: Maker, fitted: dict[Ma
     old, new = before.predict_proba(frame(1)), model.predict_proba(frame(1))
     assert_allclose(new, np.column_stack([old[:, 0], old[:, 1] + old[:, 2], old[:, 3]]))
     assert (model.labels_[before.labels_ == "novel_0"] == "bee").all()
-    if make in WITH_MEMBERS:
+    if make in PACKED:
         assert (model.member_labels_[before.member_labels_ == "novel_0"] == "bee").all()
     agrees_with_itself(model, frame(1))
 
@@ -260,7 +260,7 @@ def test_parts_share_what_the_class_had(make: Maker, fitted: dict[Maker, Any]) -
     sizes = [int((model.labels_ == name).sum()) for name in model.novel_classes_]
     assert sizes[0] >= sizes[1] > 0
     assert sum(sizes) == NOVEL.sum()
-    if make in WITH_MEMBERS:
+    if make in PACKED:
         assert set(model.member_labels_[0][NOVEL].tolist()) <= {"novel_0_1", "novel_0_2"}
     agrees_with_itself(model, frame(1))
 
@@ -335,7 +335,7 @@ def test_a_table_without_rows_of_the_class_cannot_split_it(four: Any) -> None:
 
 
 def test_confidence_follows_the_classes() -> None:
-    model = auto(n_novel_classes=3, training_steps=5).fit(MANY, MANY_LABELS)
+    model = auto(n_novel_classes=3).fit(MANY, MANY_LABELS)
     model.class_confidence_ = np.array([0.9, 0.6, 0.3])
     sizes = np.array([(model.labels_ == name).sum() for name in model.novel_classes_])
     parts = copy.deepcopy(model).split("novel_0", 2, MANY, training=True)

@@ -90,13 +90,21 @@ def test_one_counted_class_is_doubted() -> None:
 
 
 def test_more_known_classes_than_the_network_takes() -> None:
-    y = np.r_[np.repeat(np.arange(65), 3), np.full(20, -1)]
-    X = np.random.default_rng(0).normal(size=(len(y), 4))
-    with pytest.raises(
-        nf.InputError, match=r"65 known classes, but InContextDiscoverer takes at most 64.*AutoDiscoverer"
-    ):
-        in_context().fit(X, y)
-    assert in_context().fit(X, np.where(y == 64, 63, y)).n_novel_classes_ == 2
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(72), 8)
+    X = 9 * rng.normal(size=(72, 5))[truth] + rng.normal(size=(len(truth), 5))
+    model = in_context(n_novel_classes=2).fit(X, np.where(truth < 70, truth, -1))
+    assert clustering_accuracy(truth[truth >= 70], model.labels_[truth >= 70]) > 0.9
+    assert model.transform(X).shape[0] == len(X)
+
+
+def test_both_differ_by_the_graphs_alone() -> None:
+    """Where graphs do not tell the known classes, AutoDiscoverer finds what InContextDiscoverer finds."""
+    X, classes = with_nuisance()
+    y = np.where(classes < 3, classes, -1)
+    settings: dict[str, Any] = {"unlabelled": "novel", "device": "cpu", "random_state": 0}
+    one, other = (kind(3, **settings).fit(X, y) for kind in (nf.InContextDiscoverer, nf.AutoDiscoverer))
+    assert clustering_accuracy(one.labels_[y < 0], other.labels_[y < 0]) > 0.95
 
 
 def test_views_differ_and_one_seed_gives_one_result() -> None:

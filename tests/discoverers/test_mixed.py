@@ -26,9 +26,9 @@ from tests.discoverers.common import (
     CENTRES,
     DISCOVERERS,
     KINDS,
+    PACKED,
     PLAIN,
     SMALL,
-    WITH_MEMBERS,
     WITHOUT_LABELS,
     Maker,
     auto,
@@ -74,11 +74,12 @@ def routing_once() -> Iterator[None]:
     """Let discoverers that ask the router the very same thing share its answer, which takes most of the time."""
     route = preparation.route
 
-    def remembered(task: Any, mode: Any, rng: np.random.RandomState, deadline: Deadline) -> Routing:
+    def remembered(task: Any, look: Any, mode: Any, rng: np.random.RandomState, deadline: Deadline) -> Routing:
         state = rng.get_state(legacy=False)["state"]
-        asked = (task.rows.tobytes(), task.codes.tobytes(), mode, state["key"].tobytes(), state["pos"])
+        seen = look.novelty.tobytes() if look is not None else None
+        asked = (task.rows.tobytes(), task.codes.tobytes(), seen, mode, state["key"].tobytes(), state["pos"])
         if asked not in TOLD:
-            TOLD[asked] = route(task, mode, rng, deadline), rng.get_state()
+            TOLD[asked] = route(task, look, mode, rng, deadline), rng.get_state()
         routing, after = TOLD[asked]
         rng.set_state(after)
         return routing
@@ -153,7 +154,7 @@ def test_taking_all_unlabelled_rows_for_novel_fails_on_this_table() -> None:
     assert not hasattr(model, "unlabelled_")
 
 
-@pytest.mark.parametrize("make", WITH_MEMBERS)
+@pytest.mark.parametrize("make", PACKED)
 def test_members_know_the_routed_rows_as_well(make: Maker, mixed: dict[Maker, Any]) -> None:
     model = mixed[make]
     routed = np.isin(model.labels_, model.known_classes_)
@@ -188,7 +189,7 @@ def test_another_mode_is_refused(given: Any) -> None:
 def routed(unlabelled: Any, is_novel: np.ndarray, known: int = 0) -> Any:
     """A router that was told what to say."""
 
-    def say(task: Any, mode: str, rng: np.random.RandomState, deadline: Deadline) -> Routing:
+    def say(task: Any, look: Any, mode: str, rng: np.random.RandomState, deadline: Deadline) -> Routing:
         proba = np.zeros((len(is_novel), task.n_known + 1))
         proba[is_novel, -1] = 1
         proba[~is_novel, known] = 1
@@ -429,9 +430,9 @@ def test_the_time_limit_counts_the_routing(monkeypatch: pytest.MonkeyPatch) -> N
     given: list[Deadline] = []
     say = routed("mixed", NOVEL[FREE])
 
-    def late(task: Any, mode: str, rng: np.random.RandomState, deadline: Deadline) -> Routing:
+    def late(task: Any, look: Any, mode: str, rng: np.random.RandomState, deadline: Deadline) -> Routing:
         given.append(deadline)
-        return say(task, mode, rng, deadline)
+        return say(task, look, mode, rng, deadline)
 
     monkeypatch.setattr(preparation, "route", late)
     prepared = preparation.prepare(auto(unlabelled="mixed", time_limit=60), rows(), LABELS, calibrate=True)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 import newfound as nf
 from newfound import InputError
 from newfound.discoverers.naming import carried_names
-from tests.discoverers.common import DISCOVERERS, PACKED, SMALL, Maker, auto, frame, integer_labels, kmeans, numbers
+from tests.discoverers.common import DISCOVERERS, PACKED, SMALL, Maker, frame, integer_labels, kmeans, numbers
 from tests.routing.test_calibration import CENTRES, MANY_LABELS, many
 
 pytestmark = SMALL
@@ -24,7 +24,7 @@ def text_labels(y: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("make", DISCOVERERS)
 def test_a_second_fit_remembers_nothing_of_the_first(make: Maker) -> None:
-    fast = {"epochs": 5} if make in PACKED else {"training_steps": 10} if make is auto else {}
+    fast = {"epochs": 5} if make in PACKED else {}
     model = make(**fast).fit(frame(), text_labels(integer_labels()))
     model.rename({"novel_0": "wasp"}).merge(["novel_1", "class 0"])
     model.fit(numbers(), integer_labels())

@@ -181,12 +181,12 @@ def test_known_and_novel_rows_are_told_apart_in_streams_too(make: Maker, mixed_r
 
 
 def test_a_table_that_fits_into_the_sample_is_learned_as_in_memory(
-    mixed_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mixed_rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(summary, "SAMPLE_ROWS", N)
     whole, other = pd.read_parquet(mixed_rows), table(1)[0].drop(columns="kind")
     in_memory = auto(unlabelled="auto").fit(whole.drop(columns="kind"), whole["kind"])
-    streamed = auto(unlabelled="auto").fit(mixed_rows, "kind", checkpoint_dir=tmp_path / "kept")
+    streamed = auto(unlabelled="auto").fit(mixed_rows, "kind")
     assert streamed.sampled_rows_.tolist() == list(range(N))
     assert streamed.labels_.tolist() == in_memory.labels_.tolist()
     np.testing.assert_allclose(streamed.predict_proba(other), in_memory.predict_proba(other), atol=1e-9)

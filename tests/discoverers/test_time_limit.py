@@ -35,8 +35,8 @@ print(json.dumps([time.process_time() - begin, mebibytes, len(model.labels_)]))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_portfolio() -> None:
-    """Keep the whole portfolio here."""
+def small_forests() -> None:
+    """Keep whole forests here."""
 
 
 def table(n: int, d: int, n_known: int = 4) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -60,7 +60,7 @@ def words() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ("X", "y", "truth"), [table(40_000, 6), table(300, 1_200), words()], ids=["rows", "columns", "words"]
 )
 def test_the_time_limit_is_kept(X: Any, y: Any, truth: Any) -> None:
-    model = nf.AutoDiscoverer(time_limit=LIMIT, training_steps=100_000, device="cpu", random_state=0)
+    model = nf.AutoDiscoverer(time_limit=LIMIT, device="cpu", random_state=0)
     begin = time.process_time()  # what other programs take does not count
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -16,7 +16,7 @@ import pytest
 
 import newfound as nf
 from newfound import export, scale
-from tests.discoverers.conftest import keep_few_candidates
+from tests.discoverers.conftest import keep_small_forests
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -111,14 +111,13 @@ def test_links_of_files_become_links_of_the_site() -> None:
 @pytest.mark.filterwarnings("ignore::newfound.errors.WeakEvidence")
 def test_code_on_the_pages_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    keep_few_candidates(monkeypatch)
+    keep_small_forests(monkeypatch)
     data = nf.datasets.make_table(300, separation=6, random_state=0)
     for name in ("tutorial", "mixed_rows", "how_many_classes", "explain", "curation"):
         model = nf.WhitenedKMeans(n_novel_classes=3, random_state=0).fit(data.X_train, data.y_train)
         names: dict[str, Any] = {"X": data.X_train, "y": data.y_train, "X_new": data.X_test, "model": model}
         for code in re.findall(r"```python\n(.*?)```", (DOCS / f"{name}.md").read_text(), re.DOTALL):
-            quick = code.replace("AutoDiscoverer(", "AutoDiscoverer(n_members=2, training_steps=50, ")
-            exec(quick.replace("make_table(1000,", "make_table(300,"), names)
+            exec(code.replace("make_table(1000,", "make_table(300,"), names)
 
 
 # ---- the built site

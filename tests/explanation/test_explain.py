@@ -13,7 +13,7 @@ import pytest
 
 import newfound as nf
 from newfound.explanation import Explanation, explainer
-from tests.discoverers.common import DISCOVERERS, WITH_MEMBERS, Maker, tabular_ncd
+from tests.discoverers.common import DISCOVERERS, PACKED, Maker, tabular_ncd
 from tests.explanation.tables import customers
 
 FRAME, LABELS, TRUTH = customers()
@@ -166,12 +166,12 @@ def test_every_discoverer(make: Maker) -> None:
     rows = rng.randn(80, 3) + 8 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])[truth]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        changes = {"n_members": 2} if make in WITH_MEMBERS else {}
+        changes = {"n_members": 2} if make in PACKED else {}
         changes |= {"epochs": 2} if make is tabular_ncd else {}
         found = make(**changes).fit(rows, np.where(truth < 2, truth, -1))
     explanation = nf.explain(found, rows)
     assert [class_.name for class_ in explanation.classes] == found.novel_classes_.tolist()
-    source = "members" if make in WITH_MEMBERS else "bootstraps"
+    source = "members" if make in PACKED else "bootstraps"
     assert all(class_.stability_source == source for class_ in explanation.classes if class_.stability is not None)
     assert any(class_.stability is not None for class_ in explanation.classes)
     json.dumps(explanation.to_dict(), allow_nan=False)

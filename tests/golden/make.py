@@ -16,14 +16,13 @@ import numpy as np
 import pandas as pd
 
 import newfound as nf
-from newfound.learning import student
 from newfound.persistence import FORMAT_VERSION
 from newfound.routing import forest
 
 FOLDER = Path(__file__).parent
 
 DISCOVERERS: dict[str, Any] = {
-    "AutoDiscoverer": nf.AutoDiscoverer(2, n_members=2, training_steps=20, device="cpu", random_state=0),
+    "AutoDiscoverer": nf.AutoDiscoverer(2, device="cpu", random_state=0),
     "ClassifierProjection": nf.ClassifierProjection(2, epochs=2, n_members=2, device="cpu", random_state=0),
     "InContextDiscoverer": nf.InContextDiscoverer(2, unlabelled="novel", n_views=1, device="cpu", random_state=0),
     "KMeansDiscoverer": nf.KMeansDiscoverer(2, encoder=nf.TableEncoder(numeric_scaling="signed_log"), random_state=0),
@@ -46,9 +45,11 @@ DISCOVERERS: dict[str, Any] = {
 }
 
 CHANGED: dict[str, Any] = {
+    "AutoDiscoverer-one-look": nf.AutoDiscoverer(2, device="cpu", random_state=0),
     "ClassifierProjection-before": nf.ClassifierProjection(2, epochs=2, n_members=2, device="cpu", random_state=0),
+    "InContextDiscoverer-one-look": nf.InContextDiscoverer(2, n_views=1, device="cpu", random_state=0),
 }
-"""Discoverers of which a default was changed after the files of format version 2 were written: one more each."""
+"""Discoverers that were changed after the files of format version 2 were written: one more each."""
 
 MIXED: dict[str, Any] = {"NCDKMeans-mixed": nf.NCDKMeans(2, unlabelled="mixed", random_state=0)}
 """Fitted to a table in which a third of the known rows is unlabelled as well; with few trees, to be small."""
@@ -93,7 +94,7 @@ def main() -> None:
             continue
         labels = [None if i % 3 == 0 else label for i, label in enumerate(y)] if name in MIXED else y
         # Golden files are small.
-        with mock.patch.object(student, "_LAYERS", [6, 4]), mock.patch.object(forest, "_N_TREES", 8):
+        with mock.patch.object(forest, "_N_TREES", 8):
             model = curated(discoverer.fit(table, labels), table)
         nf.save(model, path)
         rows = table.iloc[:12]

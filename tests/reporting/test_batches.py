@@ -10,7 +10,7 @@ import newfound as nf
 from newfound import InputError
 from newfound.reporting import report_facts
 from tests.discoverers.common import SMALL, auto
-from tests.discoverers.conftest import keep_few_candidates
+from tests.discoverers.conftest import keep_small_forests
 from tests.discoverers.test_living import fitted, rows_of
 
 pytestmark = SMALL
@@ -28,7 +28,7 @@ def test_a_report_tells_of_the_batches(tmp_path: Path) -> None:
 
 
 def test_members_have_no_say_after_an_update(monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_few_candidates(monkeypatch)
+    keep_small_forests(monkeypatch)
     model = fitted(auto, n_members=2, unlabelled="novel")
     table = rows_of({"ant": 40, "gnat": 60}, seed=1)[0]
     model.update(table)

@@ -160,7 +160,7 @@ def test_estimates_and_candidates_are_shown(mixed_facts: dict[str, Any]) -> None
     texts = ["2 novel classes, likely 1 to 3", "halves", "<Ward>", "Agreement says how far", "median of these"]
     texts += [
         "The best candidates disagree.",
-        "The agreement of the best candidates on these classes is 40\N{NO-BREAK SPACE}%",
+        "The chance that more than four in five of these rows are in the right class is 40\N{NO-BREAK SPACE}%",
     ]
     for text in texts:
         assert text in page.text
@@ -212,14 +212,14 @@ def test_the_summary_says_what_was_found(mixed: Case, mixed_facts: dict[str, Any
     assert dict(key_figures(mixed_facts))["rows in novel classes"] == str(n_novel)
 
 
-def test_agreement_is_on_show_and_not_the_mean_probability(mixed_facts: dict[str, Any]) -> None:
+def test_the_chance_is_on_show_and_not_the_mean_probability(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     facts["candidates"] = {"confidence": 0.76, "class_confidence": [0.8, 0.7], "leaderboard": []}
     assert [class_.agreement for class_ in sureness(facts)] == [0.8, 0.7]
-    (agreement,) = [sentence for sentence in sentences(facts) if "agree" in sentence]
-    assert agreement.startswith("The agreement of the best candidates on these classes is 76\N{NO-BREAK SPACE}%")
-    assert "treat the classes as a proposal" in agreement
-    assert dict(key_figures(facts))["agreement of the best candidates"] == "76\N{NO-BREAK SPACE}%"
+    (chance,) = [sentence for sentence in sentences(facts) if "chance" in sentence]
+    assert "76\N{NO-BREAK SPACE}%" in chance
+    assert "treat the classes as a proposal" in chance
+    assert dict(key_figures(facts))["chance that more than 4 of 5 rows are right"] == "76\N{NO-BREAK SPACE}%"
     assert "confidence" not in " ".join(sentences(facts) + [name for name, _ in key_figures(facts)])
     assert not any("candidates" in sentence for sentence in sentences(mixed_facts))
     without = {class_.source for class_ in sureness(mixed_facts)}
@@ -244,6 +244,8 @@ def test_an_estimate_of_one_class_shows_how_sure_that_is(mixed_facts: dict[str, 
     assert sureness(facts)[0].source != "count"  # the user said that it is one
     facts["n_classes"] = {"n_classes": 1, "interval": [1, 2], "curve": [{"k": 1, "probability": 0.62}], "criteria": []}
     assert sureness(facts)[0][:2] == (0.62, "count")
+    assert any("The probability that it is one class, and not more, is 62" in sentence for sentence in sentences(facts))
+    facts["candidates"] = {"confidence": 0.2, "class_confidence": [1.0], "leaderboard": []}  # which is about rows
     assert any("The probability that it is one class, and not more, is 62" in sentence for sentence in sentences(facts))
 
 
@@ -311,8 +313,7 @@ def test_nothing_is_said_twice(mixed_facts: dict[str, Any]) -> None:
 
 def test_a_chance_is_not_called_an_agreement(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
-    board = [{"rank": 1, "method": "k-means", "likelihood": -0.1}]
-    facts["candidates"] = {"confidence": 0.61, "class_confidence": [1.0, 1.0], "leaderboard": board}
+    facts["candidates"] = {"confidence": 0.61, "class_confidence": [1.0, 1.0], "leaderboard": []}
     assert any(
         "chance that more than four in five of these rows are in the right" in sentence for sentence in sentences(facts)
     )
@@ -383,3 +384,12 @@ def test_shared_files_need_nothing_else() -> None:
     assert "export" not in report_script()
     used = set(re.findall(r"var\(--([\w-]+)", shared["pictures.css"]))
     assert used <= set(re.findall(r"--([\w-]+):", shared["pictures.css"]))
+
+
+def test_known_classes_are_told_by_rows_that_were_held_out(mixed_facts: dict[str, Any]) -> None:
+    facts = copy.deepcopy(mixed_facts)
+    known = [class_facts for class_facts in facts["classes"] if not class_facts["is_novel"]]
+    known[0]["held_out"] = 0.64
+    page = Page(render(facts)).text
+    assert "64\N{NO-BREAK SPACE}%" in page
+    assert "held out" in page

@@ -26,7 +26,7 @@ def test_spies_look_like_unlabelled_rows_where_nothing_is_novel() -> None:
     rows = np.random.default_rng(0).normal(size=(200, 2))
     codes = np.where(np.arange(200) < 60, 0, -1)
     layout = Layout(("a", "b"), np.arange(2), np.zeros(2, dtype=bool))
-    evidence = gather_evidence(DiscoveryTask(rows, codes, 1, 0, layout), 0)
+    evidence = gather_evidence(DiscoveryTask(rows, codes, 1, 0, layout), None, 0)
     assert evidence.unlike.shape == (5, 200)
     assert abs(places_of_spies(evidence.unlike, evidence.spy_in).mean() - 0.5) < 0.1
 
@@ -34,6 +34,6 @@ def test_spies_look_like_unlabelled_rows_where_nothing_is_novel() -> None:
 def test_a_single_labelled_row() -> None:
     codes = np.array([0, -1, -1, -1])
     layout = Layout(("a",), np.arange(1), np.zeros(1, dtype=bool))
-    evidence = gather_evidence(DiscoveryTask(np.arange(4.0)[:, None], codes, 1, 0, layout), 0)
+    evidence = gather_evidence(DiscoveryTask(np.arange(4.0)[:, None], codes, 1, 0, layout), None, 0)
     assert np.isfinite(evidence.ratio).all()
     assert (evidence.unlike[evidence.spy_in[0]] == 0).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from newfound.incontext.look import look_at
 from newfound.routing import Routing, route
 from newfound.tables import Layout
 from newfound.tables.task import DiscoveryTask
@@ -20,7 +21,8 @@ def make_task(known: float, *, n: int = 300, novel: bool = True, seed: int = 0) 
 
 
 def routed(task: DiscoveryTask, mode: str = "auto") -> Routing:
-    return route(task, mode, np.random.RandomState(0))  # type: ignore[arg-type]
+    rng = np.random.RandomState(0)
+    return route(task, look_at(task, rng), mode, rng)  # type: ignore[arg-type]
 
 
 def test_a_mixed_table() -> None:

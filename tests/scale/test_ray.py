@@ -20,12 +20,10 @@ import pytest
 import newfound as nf
 from newfound.scale import RayExecutor, fit_on_ray, predict_on_ray
 from newfound.scale.cluster import _Places, keeping_signals
-from newfound.selection.evidence import gather_evidence, helped_by
 from tests.decoys import environment, have_run, make_decoys
 from tests.discoverers.common import SMALL, pbn
 from tests.processes import wait_for
 from tests.scale.common import N, arrays, broken_file, fit_in_process, score, small, write
-from tests.selection import made_up
 
 ray = pytest.importorskip("ray")
 pytestmark = [*SMALL, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
@@ -158,15 +156,6 @@ def test_tasks_run_side_by_side_and_their_errors_come_back(tmp_path: Path) -> No
         )
         assert here.best_params == there.best_params
         assert [trial["scores"] for trial in here.trials] == [trial["scores"] for trial in there.trials]
-        rows, codes, _ = made_up.table()
-        few: dict[str, Any] = {
-            "n_tasks": 2,
-            "names": [("columns", "k-means"), ("columns", "Ward linkage"), ("whitened 1", "k-means")],
-        }
-        with helped_by(machines):
-            there_too = gather_evidence(rows, codes, made_up.LAYOUT, made_up.N_NOVEL, made_up.rng(), **few)
-        assert there_too == gather_evidence(rows, codes, made_up.LAYOUT, made_up.N_NOVEL, made_up.rng(), **few)
-        assert there_too.n_folds == 2
         later = [machines.submit(_square_later, n) for n in range(3)]
     assert [future.done() for future in later] == [True] * 3
     assert [future.result() for future in later] == [0, 1, 4]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import pickle
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,10 @@ import numpy as np
 import pytest
 
 import newfound as nf
+from newfound.deadline import Deadline
 from newfound.selection import n_classes
-from newfound.selection.criteria import SCALED, CountingTask, criteria_curves
-from newfound.selection.n_classes import NClassesEstimate, estimate_from_rows, estimate_n_novel_classes
+from newfound.selection.criteria import SCALED, criteria_curves
+from newfound.selection.n_classes import NClassesEstimate, estimate_n_novel_classes, estimate_without_labels
 from tests.pictures.common import assert_drawn
 from tests.selection.test_criteria import groups
 
@@ -21,33 +23,48 @@ def made(n_known: int, n_novel: int, n: int = 40, **kwargs: Any) -> tuple[np.nda
     return rows, np.where(codes < n_known, codes, -1)
 
 
+def counted(rows: np.ndarray, seed: int = 0, **settings: Any) -> NClassesEstimate:
+    """An estimate that rests on the rows alone."""
+    return estimate_without_labels(rows, np.random.RandomState(seed), **settings)
+
+
 def contents(estimate: NClassesEstimate) -> tuple[Any, ...]:
     return estimate.n_classes, estimate.interval, list(estimate.curve), list(estimate.criteria)
 
 
-@pytest.mark.parametrize("n_known", [0, 1, 2, 5])
 @pytest.mark.parametrize("n_novel", [3, 6])
-def test_far_groups_are_counted(n_known: int, n_novel: int) -> None:
-    rows, codes = made(n_known, n_novel, d=3, apart=30.0)
-    estimate = estimate_from_rows(rows, codes, 0)
+def test_far_groups_are_counted(n_novel: int) -> None:
+    rows, _ = made(0, n_novel, d=3, apart=30.0)
+    estimate = counted(rows)
     assert estimate.n_classes == n_novel
     low, high = estimate.interval
     assert low <= n_novel <= high
 
 
+@pytest.mark.parametrize("n_known", [2, 5, 70])
+def test_the_network_counts_where_rows_are_labelled(n_known: int) -> None:
+    rows, codes = made(n_known, 3, n=20, d=6, apart=30.0)
+    estimate = estimate_n_novel_classes(rows, codes, random_state=0)
+    assert [row["criterion"] for row in estimate.criteria] == ["in-context network"]
+    low, high = estimate.interval
+    assert low <= 3 <= high
+    blind = estimate_n_novel_classes(rows[codes < 0], np.full((codes < 0).sum(), -1), random_state=0)
+    assert "in-context network" not in [row["criterion"] for row in blind.criteria]
+
+
 def test_two_far_groups_without_known_classes() -> None:
     rows = np.concatenate([np.random.default_rng(0).normal(size=(60, 3)) + at for at in (0, 40)])
-    assert estimate_from_rows(rows, np.full(120, -1), 0).n_classes == 2
+    assert counted(rows).n_classes == 2
 
 
 def test_the_order_of_magnitude_of_overlapping_classes() -> None:
-    rows, codes = made(6, 4, n=80, d=8, apart=1.5)
-    assert 2 <= estimate_from_rows(rows, codes, 0).n_classes <= 6
+    rows, _ = made(0, 4, n=80, d=8, apart=1.5)
+    assert 2 <= counted(rows).n_classes <= 6
 
 
 def test_what_an_estimate_holds() -> None:
-    rows, codes = made(4, 3)
-    estimate = estimate_from_rows(rows, codes, 0)
+    rows, _ = made(0, 3)
+    estimate = counted(rows)
     assert estimate.curve.columns[:3] == ["k", "combined", "prior"]
     assert [point["k"] for point in estimate.curve] == list(range(1, SCALED + 1))
     assert sum(point["combined"] for point in estimate.curve) == pytest.approx(1)
@@ -64,7 +81,8 @@ def test_what_an_estimate_holds() -> None:
 @pytest.mark.parametrize("n_known", [0, 2, 5])
 def test_a_seed_gives_the_same_estimate(n_known: int) -> None:
     rows, codes = made(n_known, 3, d=60)  # so many columns that they are reduced
-    assert contents(estimate_from_rows(rows, codes, 3)) == contents(estimate_from_rows(rows, codes, 3))
+    one, other = (estimate_n_novel_classes(rows, codes, random_state=3) for _ in range(2))
+    assert contents(one) == contents(other)
 
 
 def test_a_table_with_text_gaps_and_names(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,60 +109,6 @@ def test_names_of_classes_do_not_matter() -> None:
     assert reordered.n_classes == plain.n_classes  # other classes are hidden in each task, so other digits differ
 
 
-def test_hidden_tasks_hold_known_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, codes = made(6, 3)
-    known = {tuple(row) for row in rows[codes >= 0]}
-    seen: list[CountingTask] = []
-    measured = criteria_curves
-
-    def spy(task: CountingTask, *args: Any) -> Any:
-        seen.append(task)
-        return measured(task, *args)
-
-    monkeypatch.setattr(n_classes, "criteria_curves", spy)
-    estimate_from_rows(rows, codes, 0)
-    assert len(seen) == 6
-    assert {tuple(row) for row in seen[0].unlabelled} == {tuple(row) for row in rows[codes < 0]}
-    for task in seen[1:]:
-        assert {tuple(row) for row in [*task.unlabelled, *task.known]} <= known
-        assert not {tuple(row) for row in task.unlabelled} & {tuple(row) for row in task.known}
-
-
-@pytest.mark.parametrize("n_known", range(4, 40))
-def test_how_many_classes_are_hidden(n_known: int) -> None:
-    numbers = n_classes._numbers_hidden(n_known, np.random.RandomState(0))
-    assert len(numbers) == 5
-    assert numbers.min() == 2
-    assert numbers.max() <= min(n_known - 1, 12)
-
-
-def test_weights_follow_the_hidden_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A criterion that is right on every hidden task gains weight, one that is wrong loses some."""
-    rows, codes = made(8, 3)
-
-    def made_up(task: CountingTask, numbers: np.ndarray, rng: Any) -> dict[str, np.ndarray]:
-        truth = len(np.unique(np.round(task.unlabelled.sum(axis=1) / 1e6)))
-        right = -np.abs(np.log(numbers / truth))
-        curves = dict.fromkeys([*n_classes._WEIGHTS, *n_classes._FIXED_WEIGHTS], np.zeros(len(numbers)))
-        return curves | {"modularity": right, "spread": -right}
-
-    monkeypatch.setattr(n_classes, "criteria_curves", made_up)
-    marked = rows + 1e6 * np.arange(11)[:, None].repeat(40, axis=0)
-    estimate = estimate_from_rows(marked / 4, codes, 0)
-    weights = {row["criterion"]: row["weight"] for row in estimate.criteria}
-    assert weights["modularity"] > n_classes._WEIGHTS["modularity"]
-    assert weights["spread"] < n_classes._WEIGHTS["spread"]
-    assert weights["halves"] == pytest.approx(n_classes._WEIGHTS["halves"])
-
-
-@pytest.mark.parametrize("n_known", [1, 2, 3])
-def test_few_known_classes_keep_the_weights(n_known: int) -> None:
-    rows, codes = made(n_known, 3)
-    weights = {row["criterion"]: row["weight"] for row in estimate_from_rows(rows, codes, 0).criteria}
-    assert weights == {"prior": 1.0, **n_classes._WEIGHTS, **n_classes._FIXED_WEIGHTS}
-
-
-@pytest.mark.parametrize("n_known", [0, 1, 5])
 @pytest.mark.parametrize(
     ("unlabelled", "most"),
     [
@@ -160,50 +124,56 @@ def test_few_known_classes_keep_the_weights(n_known: int) -> None:
     ],
     ids=["one", "two", "three", "equal", "three different", "five", "twelve", "huge and equal", "scales"],
 )
-def test_few_different_rows(unlabelled: np.ndarray, most: int, n_known: int) -> None:
-    known, codes = groups(n_known, 20, d=3) if n_known else (np.empty((0, 3)), np.empty(0, dtype=int))
-    estimate = estimate_from_rows(
-        np.concatenate([unlabelled, known]), np.concatenate([np.full(len(unlabelled), -1), codes]), 0
-    )
+def test_few_different_rows(unlabelled: np.ndarray, most: int) -> None:
+    estimate = counted(unlabelled)
     assert 1 <= estimate.interval[0] <= estimate.n_classes <= estimate.interval[1] <= most
     assert len(estimate.curve) <= most
+
+
+@pytest.mark.parametrize("n_known", [1, 5])
+@pytest.mark.parametrize("n_different", [1, 2, 3, 5, 12])
+def test_the_network_counts_no_more_classes_than_different_rows(n_different: int, n_known: int) -> None:
+    known, codes = groups(n_known, 20, d=3)
+    unlabelled = np.repeat(np.random.default_rng(1).normal(size=(n_different, 3)), 4, axis=0)
+    y = np.concatenate([np.full(len(unlabelled), -1), codes])
+    estimate = estimate_n_novel_classes(np.concatenate([unlabelled, known]), y, random_state=0)
+    assert 1 <= estimate.interval[0] <= estimate.n_classes <= estimate.interval[1] <= n_different
+    assert len(estimate.curve) == n_different
 
 
 def test_known_classes_of_one_row_each() -> None:
     rows, codes = made(0, 3)
     codes[[0, 40, 80, 100, 110]] = np.arange(5)
-    assert estimate_from_rows(rows, codes, 0).n_classes == 3
+    assert 1 <= estimate_n_novel_classes(rows, codes, random_state=0).n_classes <= 40
 
 
 @pytest.mark.parametrize("most", [1, 2, 5, 25])
 def test_the_largest_number_of_classes(most: int) -> None:
-    rows, codes = made(2, 4, apart=20.0)
-    estimate = estimate_from_rows(rows, codes, 0, max_classes=most)
+    rows, _ = made(0, 4, apart=20.0)
+    estimate = counted(rows, max_classes=most)
     assert [point["k"] for point in estimate.curve] == list(range(1, most + 1))
     assert estimate.n_classes <= most
 
 
 def test_more_than_twenty_far_groups_can_be_counted() -> None:
-    rows, codes = made(2, 25, n=20, d=6, apart=60.0)
-    assert estimate_from_rows(rows, codes, 0, max_classes=40).n_classes == 25
+    rows, _ = made(0, 25, n=20, d=6, apart=60.0)
+    assert counted(rows, max_classes=40).n_classes == 25
 
 
 def test_large_tables_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(n_classes, "_MOST_UNLABELLED", 60)
-    monkeypatch.setattr(n_classes, "_MOST_KNOWN", 90)
-    monkeypatch.setattr(n_classes, "_MOST_HIDDEN_ROWS", 50)
+    monkeypatch.setattr(n_classes, "_MOST_ROWS", 60)
     sizes = []
-    measured = criteria_curves
 
-    def spy(task: CountingTask, *args: Any) -> Any:
-        sizes.append((len(task.unlabelled), len(task.known)))
-        return measured(task, *args)
+    def spy(rows: np.ndarray, *args: Any) -> Any:
+        sizes.append(len(rows))
+        return criteria_curves(rows, *args)
 
     monkeypatch.setattr(n_classes, "criteria_curves", spy)
-    rows, codes = made(6, 3, n=100)
-    estimate_from_rows(rows, codes, 0)
-    assert sizes[0] == (60, 90)
-    assert all(sought == 50 and taught <= 90 for sought, taught in sizes[1:])
+    rows, _ = made(0, 3, n=100)
+    assert counted(rows).n_classes == 3
+    counted(rows, deadline=Deadline(-math.inf))
+    assert sizes[0] == 60
+    assert 0 < sizes[1] < 30
 
 
 @pytest.mark.parametrize("bad", [0, -1, 2.5, "many", True])
@@ -244,13 +214,13 @@ def test_what_a_criterion_prefers() -> None:
 def test_the_picture(tmp_path: Path, n_known: int) -> None:
     pytest.importorskip("matplotlib")
     rows, codes = made(n_known, 3)
-    estimate = estimate_from_rows(rows, codes, 0)
+    estimate = estimate_n_novel_classes(rows, codes, random_state=0)
     figure = estimate.plot(tmp_path / "counts.png")
     assert_drawn(tmp_path / "counts.png")
     bars, curves = figure.axes
     assert len(bars.patches) == len(estimate.curve)
     assert len(curves.lines) > 1
-    (alone,) = estimate_from_rows(np.ones((3, 2)), np.full(3, -1), 0).plot().axes  # no criterion says anything
+    (alone,) = counted(np.ones((3, 2))).plot().axes  # no criterion says anything
     assert len(alone.patches) == 1
 
 

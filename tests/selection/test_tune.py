@@ -365,7 +365,7 @@ def test_a_discoverer_without_a_space_needs_one() -> None:
 def test_what_makes_its_choices_itself_is_not_tuned() -> None:
     with pytest.raises(InputError, match="AutoDiscoverer has no parameters that are worth tuning"):
         tuned(AutoDiscoverer(3))
-    assert tuning.together_key(AutoDiscoverer(3, n_members=1)) is None
+    assert tuning.together_key(AutoDiscoverer(3)) is None
 
 
 def test_three_known_classes_are_too_few_to_say_much() -> None:
