@@ -17,9 +17,9 @@ X, y = data.X_train, data.y_train  # -1 where a row has no label
 print(f"{len(y)} rows, {X.shape[1]} columns, {(y == -1).sum()} of them unlabelled; known classes: {data.known_classes}")
 
 # %%
-# :class:`~newfound.WhitenedKMeans` needs about a second. :class:`~newfound.AutoDiscoverer` takes longer, chooses among
-# many ways to find classes, and is the one to start with on a table of your own; its call is the same. Columns that
-# are constant are ignored with a warning, which is not shown here.
+# :class:`~newfound.WhitenedKMeans` needs about a second. :class:`~newfound.AutoDiscoverer` takes some seconds, since it
+# shows the table to a network. It is the one to start with on a table of your own; its call is the same.
+# Columns that are constant are ignored with a warning, which is not shown here.
 
 model = nf.WhitenedKMeans(n_novel_classes=5, random_state=0).fit(X, y)
 print("Known:", model.known_classes_, "novel:", model.novel_classes_)

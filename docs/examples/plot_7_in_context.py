@@ -2,9 +2,9 @@
 A network that has learned to discover, against k-means
 =======================================================
 
-:class:`~newfound.InContextDiscoverer` trains nothing on your table. Its network was trained on millions of made-up
-tables, and looks at this one as a whole: labelled and unlabelled rows together. k-means sees the unlabelled rows alone,
-so it does not know which columns matter.
+:class:`~newfound.InContextDiscoverer` trains no network on your table. Its own network was trained on millions of
+made-up tables, and looks at this one as a whole: labelled and unlabelled rows together. k-means sees the unlabelled
+rows alone, so it does not know which columns matter.
 """
 
 import matplotlib.pyplot as plt
