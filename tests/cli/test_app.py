@@ -106,7 +106,7 @@ def test_main_leaves_with_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys:
                 "bench",
             ],
         ),
-        (["bench"], ["run", "status", "list", "tables", "figures", "page", "research", "pretrain"]),  # of newfound-lab
+        (["bench"], ["run", "status", "list", "tables", "figures", "page", "benchmark", "research", "pretrain"]),
     ],
 )
 def test_help_names_every_command_in_full(

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 benchmark = typer.Typer(
-    help="Measure methods on development tables; `newfound-lab benchmark table` shows the results.",
+    help="Measure methods on development tables, or show results.",
     rich_markup_mode=None,
 )
 
