@@ -50,8 +50,8 @@ class Look:
         Rows of one class lie in one direction.
     n_novel : ndarray of shape (41,)
         Probabilities of 0, 1, ... 40 novel classes.
-    n_views, n_learned : int
-        Number of views, and how many of a view's vectors' entries are learned; the others are places in the geometry.
+    n_views : int
+        Number of views.
     scale, bias : float
         Rows of one view are of one class with the log odds ``scale * cosine + bias``.
     """
@@ -62,7 +62,6 @@ class Look:
     embedding: Floats
     n_novel: Floats
     n_views: int
-    n_learned: int
     scale: float
     bias: float
 
@@ -293,7 +292,6 @@ def look(
         torch.cat([output.embedding[0].double() for output in outputs], 1).cpu().numpy(),
         mean([output.n_novel[0].softmax(0) for output in outputs]),
         n_views,
-        network.shape.embedding,
         float(outputs[0].scale),
         float(outputs[0].bias),
     )

@@ -157,12 +157,12 @@ def choose(
     if told >= _HEARD:
         vectors = _smoothed(vectors, spaces.joint(free[shown], vectors))
         name = (f"{name[0]}, smoothed", name[1])
-    groups = _kmeans(vectors, k, rng)
+    groups = cuts.kmeans(vectors, k, rng)
     partition = _spread(task.rows[free], shown, groups, k, int(rng.randint(2**31 - 1)))
     candidates = [_Candidate(*name, partition)]
     if told >= _BELIEVED:
         candidates = _with_graphs(candidates[0], spaces, free, k, rng)
-    views = np.array([_kmeans(view, k, rng) for view in seen_views], dtype=np.int64).reshape(-1, len(shown))
+    views = np.array([cuts.kmeans(view, k, rng) for view in seen_views], dtype=np.int64).reshape(-1, len(shown))
     return _ranked(candidates, shown, views, k)
 
 
@@ -185,8 +185,8 @@ def _with_graphs(
     judges = [indices[:, :_N_EDGES] for indices, _ in edges.values()]
     others = [
         _Candidate(space, method, cut).judged(judges, k)
-        for space, rows in own.items()
-        for method, cut in cuts.partitions(rows, edges[space], k, rng, frozenset(cuts.SPECTRAL))
+        for space in own
+        for method, cut in cuts.spectral_cuts(edges[space], k, rng)
     ]
     first = first.judged(judges, k)
     as_even = [other for other in others if abs(other.entropy - first.entropy) <= _AS_EVEN * np.log(k)]
@@ -244,11 +244,6 @@ def _spread(rows: Floats, shown: NDArray[np.intp], groups: Codes, k: int, seed: 
     everywhere: Codes = Forest.grow(rows[shown], np.eye(k)[groups], seed).proba(rows).argmax(axis=1)
     everywhere[shown] = groups
     return everywhere
-
-
-def _kmeans(vectors: Floats, k: int, rng: np.random.RandomState) -> Codes:
-    ((_, groups),) = cuts.partitions(vectors, None, k, rng, frozenset({"k-means"}))
-    return groups
 
 
 def _ranked(candidates: list[_Candidate], shown: NDArray[np.intp], views: Codes, k: int) -> Choice:
