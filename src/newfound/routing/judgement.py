@@ -30,7 +30,6 @@ _FAR = 7.0  # no log odds count for more
 _FEWEST = 0.001  # no share is
 _TYPICAL_SHARE = 0.3  # of known rows in the mixed tables on which the in-context network was trained
 _SIGNIFICANT = 2.0  # standard errors
-_NONE = 0.01  # a share from which probabilities that start from themselves do not come back
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +121,7 @@ def judge(evidence: Evidence, codes: Codes) -> Judgement:
     found = Judgement(log_odds, KnownShare(share, (low, high)), False, nothing_novel)
     # Where rows are not told apart and there may be no known row, all of them are what most of them seem to be.
     anyones_guess = low == 0 and share < 0.5 and not told_apart
-    is_pure = bool(share < _FEW or estimates.consistent < _NONE or anyones_guess)
+    is_pure = bool(share < _FEW or anyones_guess)
     return replace(found, is_pure=is_pure)
 
 
