@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,12 @@ from newfound.web.workers import Worker, WorkerError
 from tests.web.conftest import LIMITS, OPTIONS, client_of, ended, uploaded
 
 _TOLD = "The process that does the work could not be started: ImportError: torch is broken."
+
+
+def in_a_thread(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run in a thread of its own: tests with a browser leave a loop running in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, work).result()
 
 
 def break_torch(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +52,7 @@ def test_a_log_that_cannot_be_written_ends_no_worker() -> None:
             await worker.kill()
 
     with pytest.raises(WorkerError, match="in newfound itself"):
-        asyncio.run(ask())
+        in_a_thread(ask())
 
 
 def test_workers_have_the_work_folder_as_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +64,7 @@ def test_workers_have_the_work_folder_as_their_own(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("asyncio.create_subprocess_exec", start)
     (tmp_path / "work").mkdir()
-    asyncio.run(Worker.start(LIMITS, tmp_path / "work" / "workers.log"))
+    in_a_thread(Worker.start(LIMITS, tmp_path / "work" / "workers.log"))
     [(command, options)] = started
     assert command[1:4] == ("-P", "-m", "newfound.web.worker")
     assert options["cwd"] == tmp_path / "work"
