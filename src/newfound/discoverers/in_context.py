@@ -136,9 +136,9 @@ class InContextDiscoverer(BaseDiscoverer):
 
     Notes
     -----
-    The network takes at most 64 known classes; with more, or without time to look, rows are grouped by distances in a
-    space that the known classes made round. What it was trained on, and what it cannot do, is in its card:
-    ``newfound.incontext.weights.weights_card()``.
+    The network is shown at most 64 known classes, drawn at random where there are more. Without time to look, rows are
+    grouped by distances in a space that the known classes made round. What the network was trained on, and what it
+    cannot do, is in its card: ``newfound.incontext.weights.weights_card()``.
 
     Examples
     --------
