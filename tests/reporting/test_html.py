@@ -160,7 +160,7 @@ def test_estimates_and_candidates_are_shown(mixed_facts: dict[str, Any]) -> None
     texts = ["2 novel classes, likely 1 to 3", "halves", "<Ward>", "Agreement says how far", "median of these"]
     texts += [
         "The best candidates disagree.",
-        "The chance that more than four in five of these rows are in the right class is 40\N{NO-BREAK SPACE}%",
+        "The chance that more than four in five unlabelled rows are in the right class is 40\N{NO-BREAK SPACE}%",
     ]
     for text in texts:
         assert text in page.text
@@ -314,9 +314,7 @@ def test_nothing_is_said_twice(mixed_facts: dict[str, Any]) -> None:
 def test_a_chance_is_not_called_an_agreement(mixed_facts: dict[str, Any]) -> None:
     facts = copy.deepcopy(mixed_facts)
     facts["candidates"] = {"confidence": 0.61, "class_confidence": [1.0, 1.0], "leaderboard": []}
-    assert any(
-        "chance that more than four in five of these rows are in the right" in sentence for sentence in sentences(facts)
-    )
+    assert any("more than four in five unlabelled rows are in the right" in sentence for sentence in sentences(facts))
     assert dict(key_figures(facts))["chance that more than 4 of 5 rows are right"].startswith("61")
 
 

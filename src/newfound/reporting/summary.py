@@ -15,7 +15,7 @@ _ADVICE = {
     "low": "treat the classes as one of several ways to group these rows",
 }
 _AGREEMENT = {
-    "chance": "The chance that more than four in five of these rows are in the right class is {}",
+    "chance": "The chance that more than four in five unlabelled rows are in the right class is {}",
     "candidates": "Other looks at the same rows find these classes again by {}",
     "count": "The probability that it is one class, and not more, is {}",
     "members": "The agreement of the model's networks on these classes is {}",
